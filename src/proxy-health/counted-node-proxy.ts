@@ -1,7 +1,7 @@
 /**
  * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them at most
  * once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it: the object
- * tells its last counts within a minute after its last check, and then sleeps.
+ * tells its last counts within a minute after its last check, and then sleeps. A message that fails is sent again.
  */
 import type { HealthPath } from "../api/meta/proxy-health";
 import { withTimeout } from "../core/base/timeout";
@@ -56,6 +56,10 @@ export class CountedNodeProxy extends NodeProxy {
     this.#tellSoon();
   }
 
+  protected override agentsGone(): void {
+    this.#tellSoon();
+  }
+
   #tellSoon(): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
@@ -74,6 +78,7 @@ export class CountedNodeProxy extends NodeProxy {
       await withTimeout(clock, TELL_TIMEOUT_MS, tell({ life: this.#life, answers: { ...this.#answers }, nodes: this.states() }));
     } catch (error) {
       this.#untold.add(() => ({ error: String(error) }));
+      this.#tellSoon();
     }
   }
 }

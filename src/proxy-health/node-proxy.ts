@@ -143,6 +143,11 @@ export class NodeProxy implements NodeProxyRpc {
     return states;
   }
 
+  /** Called when nodes with an agent are no Nodes any more. */
+  protected agentsGone(): void {
+    // Nobody counts here.
+  }
+
   async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null> {
     const asking = this.#askController();
     // Without any state no check is known.
@@ -250,7 +255,7 @@ export class NodeProxy implements NodeProxyRpc {
   #take(change: ShardChange, isAnswer: boolean): void {
     const now = this.ports.clock.now();
     // A Node that is gone is as one that was never seen. Whoever gets the name begins anew.
-    for (const name of this.#nodes.take(change, now, this.#reports.keys(), isAnswer)) this.#reports.delete(name);
+    this.#forget(this.#nodes.take(change, now, this.#reports.keys(), isAnswer));
     this.#asksAt = now + HEARD_AGE_MS;
   }
 
@@ -315,7 +320,11 @@ export class NodeProxy implements NodeProxyRpc {
       if (!this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node), this.ports.clock.now());
     } else if (this.#nodes.factsOf(name)) {
       this.#nodes.lost(name);
-      this.#reports.delete(name);
+      this.#forget([name]);
     }
+  }
+
+  #forget(names: readonly string[]): void {
+    if (names.filter((name) => this.#reports.delete(name)).length > 0) this.agentsGone();
   }
 }

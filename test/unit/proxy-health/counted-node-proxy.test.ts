@@ -78,10 +78,11 @@ describe("answers of an object with the health of nodes", () => {
     world.isControllerAway = true;
     await world.object.health("n1", "/livez");
     await world.pass(TELL_DELAY_MS);
-    world.isControllerAway = false;
     expect((await world.object.health("n1", "/livez")).code).toBe(200);
     await world.pass(TELL_APART_MS);
-    expect(world.told.map(({ answers }) => answers)).toEqual([{ "/livez 200": 2 }]);
+    world.isControllerAway = false;
+    await world.pass(TELL_APART_MS);
+    expect([world.told.map(({ answers }) => answers), world.isIdle]).toEqual([[{ "/livez 200": 2 }], true]);
   });
 
   it("nodes with an agent: by state", async () => {
@@ -95,5 +96,17 @@ describe("answers of an object with the health of nodes", () => {
     await world.object.alarm();
     await world.pass(TELL_APART_MS);
     expect(world.told.at(-1)?.nodes).toEqual({ healthy: 1, late: 0, silent: 1 });
+  });
+
+  it("a Node that is gone: counts no more, within a minute and without a check", async () => {
+    const world = new World();
+    await world.object.report("n1", {});
+    await world.object.report("n2", {});
+    await world.pass(TELL_DELAY_MS);
+    const facts = { isTerminating: false, taints: [] };
+    await world.object.push({ to: { epoch: 1, sequence: 1 }, nodes: { n1: { facts, counts: {} } }, checks: [] });
+    await world.object.push({ from: { epoch: 1, sequence: 1 }, to: { epoch: 1, sequence: 2 }, nodes: { n1: null } });
+    await world.pass(TELL_APART_MS);
+    expect(world.told.map(({ nodes }) => nodes.healthy)).toEqual([2, 1]);
   });
 });

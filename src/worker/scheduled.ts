@@ -127,8 +127,9 @@ interface Job {
 /** Work that a crash may have left half done. */
 const MAINTAIN: readonly Task[] = [MAINTAIN_SERVICES, MAINTAIN_ADDRESSES, MAINTAIN_COORDINATOR];
 const OF_NAMESPACES: readonly Task[] = [DELETE_NAMESPACES, MAINTAIN_QUOTAS, COUNT_USAGE];
-const MAKE_SLICES: readonly Task[] = [readOn("endpointslice-controller"), readOn("node-lifecycle-controller")];
+const MAKE_SLICES: readonly Task[] = [readOn("endpointslice-controller")];
 const MAKE_ENDPOINTS: readonly Task[] = (["endpoints-controller", "endpointslice-mirroring-controller"] as const).map(readOn);
+const OF_NODES: readonly Task[] = (["node-lifecycle-controller", "proxy-health"] as const).map(readOn);
 const OF_PODS: readonly Task[] = (["pod-garbage-collector-controller", "taint-eviction-controller"] as const).map(readOn);
 /** Stores that one part compacts. */
 const COMPACTED = 10;
@@ -141,7 +142,7 @@ const JOBS: Readonly<Record<string, Job>> = {
     name: "maintain",
     rhythm: "minute",
     minutes: 1,
-    parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES, MAKE_SLICES, MAKE_ENDPOINTS, OF_PODS],
+    parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES, MAKE_SLICES, MAKE_ENDPOINTS, OF_NODES, OF_PODS],
   },
   "*/5 * * * *": { name: "topology", rhythm: "minute", minutes: 5, coveredEachMinute: true, parts: [[MAINTAIN_COORDINATOR]] },
   "0 * * * *": {

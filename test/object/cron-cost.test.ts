@@ -21,7 +21,7 @@ import { createRequest, WRITE } from "../support/worlds/store-world";
 const bindings = env as unknown as Env;
 /** With how many rounds through all clusters an idle one has had everything of the job, and whether the job visits one that is busy. */
 const CRONS = [
-  { cron: "* * * * *", job: "maintain", rounds: 7, visitsBusy: true },
+  { cron: "* * * * *", job: "maintain", rounds: 8, visitsBusy: true },
   { cron: "*/5 * * * *", job: "topology", rounds: 1, visitsBusy: false },
   { cron: "0 * * * *", job: "compact", rounds: 2, visitsBusy: true },
 ] as const;

@@ -39,6 +39,8 @@ function called({ calls }: FakeEnv): string[] {
 
 const ENDPOINTS = ["endpointslice-controller", "endpoints-controller", "endpointslice-mirroring-controller"] as const;
 const OF_NODES = ["node-lifecycle-controller"] as const;
+/** No variable and no list turns it off. */
+const ALWAYS = ["proxy-health"] as const;
 const OF_PODS = ["pod-garbage-collector-controller", "taint-eviction-controller"] as const;
 
 /** When no period of a collection of Leases ends, and when one does. */
@@ -59,6 +61,7 @@ describe("runScheduled", () => {
             "namespaces",
             ...OF_NODES,
             ...OF_PODS,
+            ...ALWAYS,
           ].map((name) => `CONTROLLER ${cluster}/controllers/${name} poke`),
           `CONTROLLER ${cluster}/controllers/repair pokeFrom`,
           `CONTROLLER ${cluster}/controllers/resource-quotas poke`,
@@ -94,7 +97,7 @@ describe("runScheduled", () => {
       if (off)
         for (const key of [busyKey("minute", "busy"), directoryKey("idle-0000")])
           fake.facts.set(key, { off, on: CONTROLLERS.names.filter((name) => !(off as readonly string[]).includes(name)) });
-      for (let part = 0; part < 7; part++) {
+      for (let part = 0; part < 8; part++) {
         fake.directory.set("cron/cursor/maintain/all", `${String(part)} ${directoryKey("busy")}`);
         await runScheduled("* * * * *", fake.env, HALF_PAST);
       }
@@ -102,7 +105,7 @@ describe("runScheduled", () => {
         const controllers = new Set(called(fake).filter((call) => call.startsWith(`CONTROLLER ${cluster}/`)));
         expect(controllers).toEqual(
           new Set([
-            ...want.map((name) => `CONTROLLER ${cluster}/controllers/${name} poke`),
+            ...[...want, ...ALWAYS].map((name) => `CONTROLLER ${cluster}/controllers/${name} poke`),
             `CONTROLLER ${cluster}/controllers/repair pokeFrom`,
           ]),
         );
@@ -229,19 +232,19 @@ describe("runScheduled", () => {
       expect(
         clusters.filter((cluster) => cluster === "work"),
         `run ${run}`,
-      ).toHaveLength(14);
-      expect(clusters.length).toBeLessThanOrEqual(28);
+      ).toHaveLength(15);
+      expect(clusters.length).toBeLessThanOrEqual(30);
       for (const cluster of clusters) idle.add(cluster);
     }
     expect(idle.size, "the busy one included").toBe(2_001);
   });
 
   it.each([
-    { clusters: 1, runs: 7 },
-    { clusters: 2, runs: 14 },
-    { clusters: 3, runs: 21 },
-    { clusters: 7, runs: 49 },
-  ])("$clusters idle clusters: each gets every task of the job within seven rounds, a part in each", async ({ clusters, runs }) => {
+    { clusters: 1, runs: 8 },
+    { clusters: 2, runs: 16 },
+    { clusters: 3, runs: 24 },
+    { clusters: 7, runs: 56 },
+  ])("$clusters idle clusters: each gets every task of the job within eight rounds, a part in each", async ({ clusters, runs }) => {
     vi.setSystemTime(Date.parse("2026-03-01T10:00:00Z"));
     const fake = withIdle(fakeEnv(), clusters);
     for (let run = 0; run < runs; run++) {
@@ -249,8 +252,8 @@ describe("runScheduled", () => {
       vi.setSystemTime(Date.now() + 60_000);
     }
     const calls = called(fake);
-    expect(new Set(calls).size).toBe(14 * clusters);
-    expect(calls).toHaveLength(14 * clusters);
+    expect(new Set(calls).size).toBe(15 * clusters);
+    expect(calls).toHaveLength(15 * clusters);
   });
 
   it("a cursor of an older release: the run continues there", async () => {
@@ -298,7 +301,7 @@ describe("runScheduled", () => {
     };
     const fake = withClusters(fakeEnv(failing), "a", "b");
     await runScheduled("* * * * *", fake.env, HALF_PAST);
-    expect(fake.calls).toHaveLength(28);
+    expect(fake.calls).toHaveLength(30);
     expect(JSON.parse(String(warn.mock.calls.at(-1)?.[0]))).toMatchObject({ job: "maintain", errors: 2 });
     expect(error).toHaveBeenCalledTimes(2);
   });

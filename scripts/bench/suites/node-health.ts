@@ -24,6 +24,8 @@ const REPORT_EVERY_SECONDS = 30;
 const NO_SILENCE = ["--var", "PROXY_SYNC_PERIOD_SECONDS=3600"];
 /** Each has 15 checks a second: none is closed for its silence. */
 const CONNECTIONS = 100;
+/** Of those that make the Nodes and send the first reports: what comes before the clock does not overload the server. */
+const SETUP_CONNECTIONS = 20;
 const P99_MS_MAX = 100;
 const TAINTED = 500;
 const VISIBLE_MS_MAX = 3_000;
@@ -55,9 +57,9 @@ function costs(): Promise<{ check: Cost; report: Cost }> {
 }
 
 async function beside(server: Server): Promise<BenchRow[]> {
-  const load = (work: HealthLoad["work"]): Promise<HealthResult> =>
+  const load = (work: HealthLoad["work"], connections = CONNECTIONS): Promise<HealthResult> =>
     runLoadProcess<Omit<HealthLoad, "target">, HealthResult>(server, "health-load-process.ts", {
-      connections: CONNECTIONS,
+      connections,
       nodes: NODES,
       work,
     });
@@ -66,8 +68,8 @@ async function beside(server: Server): Promise<BenchRow[]> {
     const perSecond = NODES / REPORT_EVERY_SECONDS;
     return load({ kind: "report", count: Math.round(perSecond * seconds), perSecond });
   };
-  await load({ kind: "makeNodes" });
-  await load({ kind: "report", count: NODES });
+  await load({ kind: "makeNodes" }, SETUP_CONNECTIONS);
+  await load({ kind: "report", count: NODES }, SETUP_CONNECTIONS);
   // Each node once: what a check learns of its Node is a row.
   await checksFor(CHECK_EVERY_SECONDS);
   const [diskBefore, cpuBefore] = [writtenToDisk(server.runtimePid), cpuMs(server.runtimePid)];

@@ -7,8 +7,9 @@ const GATES = ["on", "off", "both"] as const;
 
 const usage = `Usage: npm run demo:drain -- [options]
 
-Runs a server, three nodes with proxies, a small load balancer and its clients on loopback addresses (127.180.0.0 and up). node-1 is tainted and removed
-as the cluster autoscaler does it, node-2 loses its power. Prints connections before, during and after (docs/load-balancer-health-checks.md).
+Runs a server, three nodes with agents and proxies, a small load balancer and its clients on loopback addresses (127.180.0.0 and up).
+node-1 is tainted and removed as the cluster autoscaler does it, then the agent of node-2 is killed. Prints connections before, during and after
+(docs/load-balancer-health-checks.md).
 
   --gate on|off|both  the gate KubeProxyDrainingTerminatingNodes of the server (both: one run after the other)
   --short             phases of one second instead of five

@@ -2,8 +2,9 @@
  * A load balancer in front of three nodes, as KEP-3836 has it, with real processes on loopback: a server, the proxies of the nodes, pods, clients.
  *
  * The autoscaler takes node-1 away: it taints the Node, waits, turns the machine off and deletes the Node, and the load balancer loses the target. Then
- * node-2 loses its power. The balancer asks the server at /nodes/{node}/healthz, and nobody else tells it anything.
+ * the agent of node-2 is killed: its silence takes the node out. The balancer asks the server at /nodes/{node}/healthz, and nobody else tells it anything.
  */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Backend, freePort, tcpBackend, whoAnswers } from "../../test/support/clients/echo-backends";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../../test/support/server/server";
@@ -44,10 +45,10 @@ export async function demoDrain(setting: DrainSetting): Promise<DrainResult> {
   const gates = ["--var", `FEATURE_GATES=KubeProxyDrainingTerminatingNodes=${String(setting.gate)}`];
   const ends: (() => unknown)[] = [() => removeFolder(folder)];
   try {
-    setting.log("a server, three nodes with proxies, three pods");
+    setting.log("a server, three nodes with agents and proxies, three pods");
     const server = await startServer(folder, ["--var", `PROXY_SYNC_PERIOD_SECONDS=${String(SYNC_PERIOD_SECONDS)}`, ...gates]);
     ends.push(() => server.kill());
-    const phases = await takenAway(server, setting, ends);
+    const phases = await takenAway(server, folder, setting, ends);
     if (!setting.gate) return { phases, restarts: undefined };
     setting.log(`${nodeName(4)} has the taint, and a supervisor with a liveness probe`);
     return { phases, restarts: await restartsByProbe(server.url, 4, TAINT) };
@@ -56,9 +57,16 @@ export async function demoDrain(setting: DrainSetting): Promise<DrainResult> {
   }
 }
 
-async function takenAway(server: Server, { gate, phaseSeconds, log }: DrainSetting, ends: (() => unknown)[]): Promise<readonly Phase[]> {
+async function takenAway(
+  server: Server,
+  folder: string,
+  { gate, phaseSeconds, log }: DrainSetting,
+  ends: (() => unknown)[],
+): Promise<readonly Phase[]> {
   const nodePort = await service(server, ends);
-  const nodes = await Promise.all(NODES.map((number) => NodePrograms.start(number, server.url, SYNC_PERIOD_SECONDS)));
+  const nodes = await Promise.all(
+    NODES.map((number) => NodePrograms.start(number, server.url, join(folder, nodeName(number)), SYNC_PERIOD_SECONDS)),
+  );
   const [first, second] = nodes as [NodePrograms, NodePrograms];
   for (const node of nodes) {
     ends.push(() => node.kill());
@@ -107,11 +115,11 @@ async function takenAway(server: Server, { gate, phaseSeconds, log }: DrainSetti
   balancer.remove(first.name);
   phases.begin(`${first.name} is removed`);
   await phase();
-  log(`${second.name} loses its power: kill -9`);
+  log(`the agent of ${second.name} is killed: kill -9`);
   onUnhealthy.set(second.name, () => phases.begin(`${second.name} is silent: its /healthz is 503`));
-  phases.begin(`${second.name} is dead, nobody knows`);
+  phases.begin(`${second.name} has no agent, nobody knows`);
   await requests.ended();
-  await second.kill();
+  await second.killAgent();
   await until(`${second.name} is silent`, () => balancer.stateOf(second.name) === "unhealthy");
   await phase();
   await requests.stop();
@@ -125,7 +133,6 @@ async function service(server: Server, ends: (() => unknown)[]): Promise<number>
   const pods: Backend[] = [];
   ends.push(() => pods.forEach((pod) => pod.destroy()));
   for (let i = 1; i <= PODS; i++) pods.push(await tcpBackend(`pod${String(i)}`, podAddress(i), port));
-  for (const number of NODES) await write(server.url, "POST", "/api/v1/nodes", { metadata: { name: nodeName(number) } });
   const ports = [{ name: "tcp", port, protocol: "TCP" }];
   const { spec } = await write<{ spec: { ports: { nodePort: number }[] } }>(server.url, "POST", "/api/v1/namespaces/default/services", {
     metadata: { name: "web" },

@@ -38,18 +38,29 @@ export class NodePrograms {
     readonly name: string,
     /** where its node ports are */
     readonly address: string,
+    private readonly agent: RunningProgram,
     private readonly proxy: RunningProgram,
   ) {}
 
-  /** Resolves when its proxy serves. `syncPeriodSeconds`: the server's, for the reports. */
-  static async start(number: number, serverUrl: string, syncPeriodSeconds: number): Promise<NodePrograms> {
-    const { args, address } = proxyArgs(number, serverUrl);
-    const proxy = await startProgram("proxy", [...args, "--sync-period", String(syncPeriodSeconds)], PROXY_READY);
-    return new NodePrograms(nodeName(number), address, proxy);
+  /** Resolves when its proxy serves. `stateFolder`: of its agent; `syncPeriodSeconds`: the server's, for the reports. */
+  static async start(number: number, serverUrl: string, stateFolder: string, syncPeriodSeconds: number): Promise<NodePrograms> {
+    const name = nodeName(number);
+    const { args, address, healthz } = proxyArgs(number, serverUrl);
+    const agentArgs = [
+      ...["--node", name, "--server", serverUrl, "--address", `10.2.0.${String(number)}`, "--state", stateFolder],
+      ...["--proxy-health", `http://${healthz}/healthz`, "--sync-period", String(syncPeriodSeconds)],
+    ];
+    const agent = await startProgram("agent", agentArgs, /is ready \(addresses/);
+    const proxy = await startProgram("proxy", [...args, "--no-reports"], PROXY_READY);
+    return new NodePrograms(name, address, agent, proxy);
+  }
+
+  async killAgent(): Promise<void> {
+    await this.agent.kill();
   }
 
   /** The machine loses its power. */
   async kill(): Promise<void> {
-    await this.proxy.kill();
+    await Promise.all([this.agent.kill(), this.proxy.kill()]);
   }
 }

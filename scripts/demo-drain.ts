@@ -1,9 +1,12 @@
 /** `npm run demo:drain`: a load balancer takes a node out before it goes, because it asks at /nodes/{node}/healthz; without the gate it does not. */
+import { constants } from "node:os";
 import { printResult } from "./demo/result";
 import { oneOf, parseCommandLine, runProgram } from "./terminal/command-line";
 import { progressOn } from "./terminal/progress";
 
 const GATES = ["on", "off", "both"] as const;
+/** A shell's exit code for a program that a signal has ended is the signal's number and this. */
+const BY_SIGNAL = 128;
 
 const usage = `Usage: npm run demo:drain -- [options]
 
@@ -15,7 +18,8 @@ node-1 is tainted and removed as the cluster autoscaler does it, then the agent 
   --short             phases of one second instead of five
   --help              this text
 
-Exit code: 0 no request failed with the gate on, and some did with it off; 1 it was not so, or it did not work; 2 wrong options.`;
+Exit code: 0 no request failed with the gate on, and some did with it off; 1 it was not so, or it did not work; 2 wrong options;
+130 Ctrl-C.`;
 
 const code = await runProgram({
   name: "demo",
@@ -33,6 +37,12 @@ const code = await runProgram({
   main: async ({ gates, phaseSeconds }) => {
     const { demoDrain } = await import("./demo/drain");
     const progress = progressOn(process.stderr);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.once(signal, () => {
+        progress.clear();
+        process.exit(BY_SIGNAL + constants.signals[signal]);
+      });
+    }
     let isAsPromised = true;
     for (const gate of gates) {
       console.log(`KubeProxyDrainingTerminatingNodes=${String(gate)}`);

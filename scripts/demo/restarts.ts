@@ -22,7 +22,8 @@ export async function restartsByProbe(url: string, number: number, taint: object
   for (const path of PATHS) {
     const supervisor = new Supervisor(() => startProgram("proxy", [...args, "--no-reports"], PROXY_READY), `http://${healthz}${path}`);
     try {
-      await until("a supervisor has seen enough", () => supervisor.restarts >= LOOP || supervisor.answers >= ANSWERS);
+      const hasSeenEnough = (): boolean => supervisor.restarts >= LOOP || supervisor.answers >= ANSWERS;
+      await until("a supervisor has seen enough", () => hasSeenEnough() || supervisor.hasFailed);
     } finally {
       await supervisor.stop();
     }

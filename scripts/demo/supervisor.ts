@@ -11,6 +11,7 @@ export class Supervisor {
   #restarts = 0;
   #answers = 0;
   #isStopped = false;
+  #hasFailed = false;
   readonly #ended: Promise<void>;
 
   /** `start` resolves when the program serves. Probes begin then. */
@@ -19,6 +20,8 @@ export class Supervisor {
     private readonly probeUrl: string,
   ) {
     this.#ended = this.#supervise();
+    // `stop` has the error.
+    this.#ended.catch(() => (this.#hasFailed = true));
   }
 
   get restarts(): number {
@@ -28,6 +31,11 @@ export class Supervisor {
   /** Probes that were answered, with whatever code. */
   get answers(): number {
     return this.#answers;
+  }
+
+  /** The program could not be started: nothing comes any more. */
+  get hasFailed(): boolean {
+    return this.#hasFailed;
   }
 
   /** Ends the program. Rejects when it could not be started. */

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { format } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endWithUs } from "./children";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
@@ -19,8 +20,8 @@ const ON_TERMINAL = ["--import", "data:text/javascript,process.stderr.isTTY=true
 interface ProgramSetting {
   /** its standard input */
   input?: string;
-  /** Called over and over; true kills the program at once, or sends it `signal`. */
-  killWhen?: () => Promise<boolean>;
+  /** Called over and over with the number of the process; true kills the program at once, or sends it `signal`. */
+  killWhen?: (pid: number) => boolean | Promise<boolean>;
   signal?: NodeJS.Signals;
   /** The program writes to a terminal. */
   terminal?: boolean;
@@ -43,13 +44,14 @@ export async function runProgram(
     cwd: root,
     env: { ...ownEnvironment(), ...env },
   });
+  endWithUs(child, () => child.kill("SIGKILL"));
   let [out, err] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
   child.stdin.end(input);
   const closed = once(child, "close") as Promise<[number | null]>;
   if (killWhen) {
-    while (child.exitCode === null && !(await killWhen())) await sleep(5);
+    while (child.exitCode === null && !(await killWhen(child.pid ?? 0))) await sleep(5);
     child.kill(signal);
   }
   const [code] = await closed;
@@ -75,6 +77,7 @@ export async function startProgram(name: string, args: readonly string[], ready:
 /** The same of any command. */
 export async function startCommand(command: string, args: readonly string[], ready: RegExp, cwd: string): Promise<RunningProgram> {
   const child = spawn(command, args, { cwd, env: ownEnvironment() });
+  endWithUs(child, () => child.kill("SIGKILL"));
   let output = "";
   const closed = once(child, "close") as Promise<[number | null]>;
   const found = await new Promise<string[]>((resolve, reject) => {

@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endWithUs } from "./children";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const readyMsMax = 90_000;
@@ -73,8 +74,10 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
       await sleep(20);
     }
   };
-  if (child.pid === undefined) throw new Error("npm could not be started");
-  return { output: () => text, ended, pid: child.pid, printed };
+  const { pid } = child;
+  if (pid === undefined) throw new Error("npm could not be started");
+  endWithUs(child, () => signal(-pid, "SIGKILL"));
+  return { output: () => text, ended, pid, printed };
 }
 
 /** What tests compare is to be the same on every machine: neither its address nor its name is told. */

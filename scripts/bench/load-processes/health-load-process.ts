@@ -21,6 +21,8 @@ export interface HealthLoad {
 export interface HealthResult {
   /** sorted, each since it was due */
   latenciesMs: number[];
+  /** checks that were not answered with 200 */
+  wrong: number;
   /** from the first taint sent to the first answer 503 of the last node; 0 = nothing was tainted */
   visibleMs: number;
 }
@@ -67,6 +69,8 @@ async function tainted(count: number): Promise<number> {
   return performance.now() - startedAt;
 }
 
+let wrong = 0;
+
 async function latencies(): Promise<Float64Array> {
   switch (work.kind) {
     case "makeNodes": {
@@ -81,7 +85,7 @@ async function latencies(): Promise<Float64Array> {
     }
     case "check": {
       const { count, perSecond } = work;
-      return (await run({ count, perSecond, requestOf: checkOf, onAnswer: must(200) })).latenciesMs;
+      return (await run({ count, perSecond, requestOf: checkOf, onAnswer: (_, status) => (wrong += Number(status !== 200)) })).latenciesMs;
     }
     case "taint":
       return new Float64Array();
@@ -90,6 +94,7 @@ async function latencies(): Promise<Float64Array> {
 
 const result: HealthResult = {
   latenciesMs: Array.from(await latencies()).sort((a, b) => a - b),
+  wrong,
   visibleMs: work.kind === "taint" ? await tainted(work.count) : 0,
 };
 process.stdout.write(JSON.stringify(result));

@@ -16,7 +16,7 @@ export function targetSend(target: Target, tokenFile: string | undefined): SendL
     const authorization = token && { Authorization: `Bearer ${await token.read()}` };
     const asked: Target = {
       ...target,
-      options: { ...target.options, headers: { ...(target.options.headers as object), ...authorization } },
+      options: { ...target.options, headers: { ...headers, ...(target.options.headers as object), ...authorization } },
     };
     const sent = body === undefined ? {} : { body: JSON.parse(body) as object, type: headers?.["Content-Type"] };
     const response = await begin(asked, method, path, { ...sent, signal, silenceMs: SILENCE_MS_MAX });
@@ -31,12 +31,21 @@ class TokenFile {
 
   constructor(private readonly file: string) {}
 
-  /** Rejects when the file cannot be read: the request is tried again. */
+  /**
+   * The last token stays while the file is missing or empty, as in client-go (transport/token_source.go): whoever replaces it may need a moment. Rejects
+   * while there was none: the request is tried again.
+   */
   async read(): Promise<string> {
     const now = performance.now();
     if (now - this.#readAt < TOKEN_AGE_MS_MAX) return this.#text;
-    this.#text = (await readFile(this.file, "utf8")).trim();
-    this.#readAt = now;
+    try {
+      const text = (await readFile(this.file, "utf8")).trim();
+      if (text === "") throw new Error(`${this.file} holds no token`);
+      this.#text = text;
+      this.#readAt = now;
+    } catch (error) {
+      if (this.#text === "") throw error;
+    }
     return this.#text;
   }
 

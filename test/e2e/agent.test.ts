@@ -1,6 +1,6 @@
 /** `npm run agent` as a process: a node that comes and goes. Wrong options are in command-lines.test.ts. Longer histories are in slow/agent.test.ts. */
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -34,6 +34,8 @@ it("a node that joins and leaves: Ready with its labels, then gone with its Leas
     /The agent of n1 is ready \(addresses 192.0.2.1, 2001:db8::1,/,
   );
   const { body } = await api.send("GET", "/api/v1/nodes/n1");
+  const managers = body.metadata?.managedFields?.map(({ manager }) => manager);
+  expect(new Set(managers)).toEqual(new Set(["servicenet-agent"]));
   expect(body.metadata?.labels).toMatchObject({ "kubernetes.io/hostname": "n1", "topology.kubernetes.io/zone": "z", team: "a" });
   await expect
     .poll(async () => (await api.send("GET", "/api/v1/nodes/n1")).text, { timeout: 30_000 })
@@ -43,7 +45,7 @@ it("a node that joins and leaves: Ready with its labels, then gone with its Leas
   expect((await api.send("GET", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1")).code).toBe(404);
 });
 
-it("a token file that changes: the next request after a refusal has the new token", async () => {
+it("a token file that changes or vanishes: the next request after a refusal has the new token, and the old one while there is none", async () => {
   const api = createServer(({ headers }, response) => {
     response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
   }).listen(0, "127.0.0.1");
@@ -53,6 +55,10 @@ it("a token file that changes: the next request after a refusal has the new toke
   const status = async (): Promise<number> => (await send("/api/v1/nodes", { signal: new AbortController().signal })).status;
   await expect(status()).rejects.toThrow("ENOENT");
   writeFileSync(file, "old\n");
+  expect(await status()).toBe(401);
+  writeFileSync(file, "\n");
+  expect(await status()).toBe(401);
+  rmSync(file);
   expect(await status()).toBe(401);
   writeFileSync(file, "new\n");
   expect(await status()).toBe(200);

@@ -9,6 +9,7 @@
  *
  * Every step may come twice: an agent that was killed begins anew, and finds its own Lease, Node and Pods.
  */
+import { errorOf } from "../api/client/follow-collection";
 import { pause } from "../core/base/pause";
 import { FAMILIES, familyOfText } from "../core/net/family";
 import { type Identity, ownerOf } from "./node/agent-lease";
@@ -20,6 +21,7 @@ import type { AgentPorts, EndpointKeeper } from "./ports/agent-ports";
 import type { ApiClient } from "./ports/api-client";
 
 const ID_FILE = "agent-id";
+const START_FILE = "agent-start";
 /** How long an agent that stops tries to write what the server does not take. */
 const LAST_WORDS_MS = 10_000;
 
@@ -48,11 +50,28 @@ type End = LeaseEnd | NodeEnd | { readonly kind: Stop };
 
 /** Makes the machine a node until it is stopped, the Node is deleted, or another agent has it. Rejects when the state files fail. */
 export async function runAgent(ports: AgentPorts, setting: AgentSetting, asked: Promise<Stop>): Promise<Ending> {
-  const id = (await ports.files.read(ID_FILE))?.trim() ?? "";
-  const identity: Identity = { node: setting.machine.name, id: id === "" ? ports.random.uuid() : id, start: ports.random.uuid() };
+  const { files, random } = ports;
+  const id = (await files.read(ID_FILE))?.trim() ?? "";
+  const identity: Identity = {
+    node: setting.machine.name,
+    id: id === "" ? random.uuid() : id,
+    start: { count: await countStart(ports), nonce: random.uuid() },
+  };
   // Before anything is written that names it.
-  if (id === "") await ports.files.write(ID_FILE, `${identity.id}\n`);
+  if (id === "") await files.write(ID_FILE, `${identity.id}\n`);
   return new Agent(ports, setting, identity).run(asked);
+}
+
+/** The number of this start. One that cannot be kept orders nothing at the next start, and hinders nobody. */
+async function countStart({ files, recorder }: Pick<AgentPorts, "files" | "recorder">): Promise<number> {
+  const counted = Number((await files.read(START_FILE)) ?? 0);
+  const count = Number.isSafeInteger(counted) && counted > 0 ? counted + 1 : 1;
+  try {
+    await files.write(START_FILE, `${String(count)}\n`);
+  } catch (error) {
+    recorder.log("warn", "the number of this start cannot be kept", { reason: errorOf(error).message });
+  }
+  return count;
 }
 
 class Agent {

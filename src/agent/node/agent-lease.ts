@@ -2,7 +2,8 @@
  * The Lease of a node as its agent writes it: a kubelet's (upstream component-helpers/apimachinery/lease, pkg/kubelet), with two annotations more.
  *
  *   servicenet.io/agent-id      one state folder: after a restart the same agent goes on at once
- *   servicenet.io/agent-start   one process: of two with one state folder the later start goes on, and the earlier one ends
+ *   servicenet.io/agent-start   one process, by its number among those of its folder: of two the later start goes on, and the earlier one ends. A Lease
+ *                               of an earlier start is the agent's own past, as a restored server shows it.
  */
 import type { KubeObject, Lease, OwnerReference } from "../../api/meta/kubernetes";
 import { rfc3339Micros } from "../../api/meta/time";
@@ -14,13 +15,21 @@ export const LEASE_SECONDS = 40;
 
 const AGENT_ID = "servicenet.io/agent-id";
 const AGENT_START = "servicenet.io/agent-start";
+const START = /^(\d+)\.(.+)$/;
 
 export interface Identity {
   readonly node: string;
   /** of the state folder */
   readonly id: string;
-  /** of the process */
-  readonly start: string;
+  readonly start: AgentStart;
+}
+
+/** One process of a state folder. */
+export interface AgentStart {
+  /** from 1: how many processes the folder has had, this one among them */
+  readonly count: number;
+  /** orders two that counted at once */
+  readonly nonce: string;
 }
 
 /** Whether the agent may go on with the Lease without waiting: it is of its state folder, or nobody's. */
@@ -28,10 +37,10 @@ export function isOpenTo(lease: Lease, { id }: Identity): boolean {
   return !lease.spec?.holderIdentity || annotationsOf(lease)[AGENT_ID] === id;
 }
 
-/** Whether this process wrote the Lease last. */
-export function isOwn(lease: Lease, { id, start }: Identity): boolean {
+/** Whether somebody else has the Lease: another state folder, or a later process of this one. */
+export function isForeign(lease: Lease, { id, start }: Identity): boolean {
   const annotations = annotationsOf(lease);
-  return annotations[AGENT_ID] === id && annotations[AGENT_START] === start;
+  return annotations[AGENT_ID] !== id || isLater(annotations[AGENT_START] ?? "", start);
 }
 
 /** Who has written the Lease, for a log line. */
@@ -63,11 +72,17 @@ export function writtenBy(before: Lease | undefined, { node, id, start }: Identi
     ...before,
     metadata: {
       ...metadata,
-      annotations: { ...metadata.annotations, [AGENT_ID]: id, [AGENT_START]: start },
+      annotations: { ...metadata.annotations, [AGENT_ID]: id, [AGENT_START]: `${String(start.count)}.${start.nonce}` },
       ownerReferences: [...others, owner],
     },
     spec: { ...before?.spec, holderIdentity: node, leaseDurationSeconds: LEASE_SECONDS, renewTime: rfc3339Micros(nowMs) },
   };
+}
+
+/** A text of another form is of no process that counts. */
+function isLater(text: string, { count, nonce }: AgentStart): boolean {
+  const [, counted, other = ""] = START.exec(text) ?? [];
+  return Number(counted) > count || (Number(counted) === count && other > nonce);
 }
 
 function annotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> {

@@ -5,18 +5,33 @@
  *   clock. If it is renewed meanwhile, that agent lives, and this one ends.
  * - While the server does not answer, the other agent cannot renew: that time does not count.
  * - Each renewal has the resourceVersion of the one before. Whoever finds the Lease in other hands ends at once.
- * - `isHeld` ends by the clock, a duration after the sending of the last renewal that succeeded. By then nobody else can have taken the Lease.
+ * - A Lease of an earlier process of the same state folder is the agent's own past: a server that was restored shows it. It is written anew.
+ * - `isHeld` ends by the clock, before a duration has passed since the sending of the last renewal that succeeded: nobody else can have taken the Lease while
+ *   a request of that time is under way.
  */
 import type { Lease, OwnerReference } from "../../api/meta/kubernetes";
 import { type Moment, momentOf } from "../../leases/client/term";
 import type { AgentPorts } from "../ports/agent-ports";
+import { REQUEST_MS_MAX } from "../ports/api-client";
 import { Nap, retryMs } from "../ports/nap";
 import { Trouble } from "../ports/trouble";
-import { durationMsOf, holderOf, type Identity, isOpenTo, isOwn, LEASE_SECONDS, NODE_LEASES, renewalOf, writtenBy } from "./agent-lease";
+import {
+  durationMsOf,
+  holderOf,
+  type Identity,
+  isForeign,
+  isOpenTo,
+  LEASE_SECONDS,
+  NODE_LEASES,
+  renewalOf,
+  writtenBy,
+} from "./agent-lease";
 
 /** A quarter of the duration, as the kubelet. */
 const RENEW_MS = 10_000;
 const RENEW_JITTER = 0.04;
+/** The rest of the duration is for the last request. */
+const HELD_MS = LEASE_SECONDS * 1_000 - REQUEST_MS_MAX;
 /** Between two looks at another agent's Lease. */
 const LOOK_MS = 2_000;
 /** Looks that are further apart say nothing about the time between them. */
@@ -61,7 +76,7 @@ export class LeaseKeeper {
     if (!this.#renewedAt) return false;
     if (this.#isNodeGone) return true;
     const { steadyMs, wallMs } = momentOf(this.ports.clock);
-    return Math.max(steadyMs - this.#renewedAt.steadyMs, wallMs - this.#renewedAt.wallMs) < LEASE_SECONDS * 1_000;
+    return Math.max(steadyMs - this.#renewedAt.steadyMs, wallMs - this.#renewedAt.wallMs) < HELD_MS;
   }
 
   /** The Node is deleted. What is left to do needs no Lease, which goes with it. */
@@ -178,7 +193,7 @@ export class LeaseKeeper {
     const reply = await this.ports.api.request<Lease>("GET", this.#path);
     if (reply.kind === "done") {
       this.#lease = reply.object;
-      return isOwn(reply.object, this.identity) ? "own" : "foreign";
+      return isForeign(reply.object, this.identity) ? "foreign" : "own";
     }
     if (reply.kind === "refused" && reply.code === 404) {
       this.#lease = undefined;

@@ -11,7 +11,8 @@ import { withTimeout } from "../../core/base/timeout";
 import type { SendLike } from "../../leases/client/send-like";
 import type { ElectorClock } from "../../leases/client/term";
 
-const TIMEOUT_MS = 5_000;
+/** The longest request. */
+export const REQUEST_MS_MAX = 5_000;
 const NOT_FOUND = 404;
 /** Names the manager of the fields that the agent writes. */
 const USER_AGENT = "servicenet-agent";
@@ -52,7 +53,7 @@ export class SentApi implements ApiClient {
   async request<T>(method: Method, path: string, body?: object): Promise<ApiReply<T>> {
     const controller = new AbortController();
     try {
-      return await withTimeout(this.clock, TIMEOUT_MS, this.#ask<T>(controller.signal, method, path, body));
+      return await withTimeout(this.clock, REQUEST_MS_MAX, this.#ask<T>(controller.signal, method, path, body));
     } catch (error) {
       return { kind: "unanswered", message: errorOf(error).message };
     } finally {
@@ -62,8 +63,9 @@ export class SentApi implements ApiClient {
   }
 
   follow<T extends KubeObject>(followed: Followed<T>): () => void {
-    const { send, clock, random } = this;
-    return followCollection<T>({ fetch: send, clock, random, retryMsMax: RETRY_MS_MAX, ...followed });
+    const { clock, random } = this;
+    const fetch: SendLike = (path, init) => this.send(path, { ...init, headers: { "User-Agent": USER_AGENT } });
+    return followCollection<T>({ fetch, clock, random, retryMsMax: RETRY_MS_MAX, ...followed });
   }
 
   async #ask<T>(signal: AbortSignal, method: Method, path: string, body?: object): Promise<ApiReply<T>> {

@@ -8,7 +8,7 @@ import type { Lease, Node } from "../../../src/api/meta/kubernetes";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import type { WordRandom } from "../../../src/core/base/word-random";
-import type { Sent } from "../../../src/leases/client/send-like";
+import type { SendLike, Sent } from "../../../src/leases/client/send-like";
 import { ApiWorld, type ProcessSetting, SimProcess } from "./api-world";
 import { DELETE, WRITE } from "./store-world";
 
@@ -23,6 +23,8 @@ export class AgentWorld extends ApiWorld {
   readonly leases = this.store("leases");
   /** the folders of agents by name: what outlives a process */
   readonly folders = new Map<string, Map<string, string>>();
+  /** Whether the state folders, and the file of the token, fail. */
+  fileFault: (what: "read" | "write" | "token", name: string) => boolean = () => false;
   /** processes whose endpoint part has written something, in the server's order; one that goes on stands there once */
   readonly writers: string[] = [];
 
@@ -97,7 +99,9 @@ export class SimAgent {
   ) {
     this.folder = of.folder ?? "a";
     this.process = new SimProcess(world, of);
-    const { clock, send } = this.process;
+    const { clock } = this.process;
+    const send: SendLike = (path, init) =>
+      world.fileFault("token", "") ? Promise.reject(new Error("ENOENT: token")) : this.process.send(path, init);
     const ports: AgentPorts = {
       clock,
       random,
@@ -125,7 +129,8 @@ export class SimAgent {
       onReady: () => (this.isReady = true),
     };
     const asked = new Promise<Stop>((resolve) => (this.ask = resolve));
-    void runAgent(ports, setting, asked).then((ending) => void (this.process.isDead || (this.ending = ending)));
+    const ended = runAgent(ports, setting, asked).catch((error: unknown): Ending => ({ code: 1, message: String(error) }));
+    void ended.then((ending) => void (this.process.isDead || (this.ending = ending)));
   }
 
   /** It works: it is neither dead nor over. */
@@ -134,12 +139,16 @@ export class SimAgent {
   }
 
   #files(): AgentPorts["files"] {
-    const { folders } = this.world;
-    const kept = folders.get(this.folder) ?? new Map<string, string>();
-    folders.set(this.folder, kept);
+    const { world } = this;
+    const kept = world.folders.get(this.folder) ?? new Map<string, string>();
+    world.folders.set(this.folder, kept);
+    const orFault = async (what: "read" | "write", name: string): Promise<void> => {
+      await Promise.resolve();
+      if (world.fileFault(what, name)) throw new Error(`EIO: ${what} ${name}`);
+    };
     return {
-      read: (name) => Promise.resolve(kept.get(name)),
-      write: (name, text) => Promise.resolve(void kept.set(name, text)),
+      read: (name) => orFault("read", name).then(() => kept.get(name)),
+      write: (name, text) => orFault("write", name).then(() => void kept.set(name, text)),
     };
   }
 

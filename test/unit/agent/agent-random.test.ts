@@ -1,4 +1,7 @@
-/** Random histories of the agents of one node: two folders, deaths, sleeps, lost messages, clocks that are apart, a server that dies, Nodes that turn Unknown. */
+/**
+ * Random histories of the agents of one node: two folders, deaths, sleeps, lost messages, clocks that are apart, a server
+ * that dies, Nodes that turn Unknown, a disk that takes and shows nothing, a token file that vanishes.
+ */
 import { expect, it } from "vitest";
 import { pick, seededRandom } from "../../support/sim/seeded-random";
 import { AgentWorld, SimAgent } from "../../support/worlds/agent-world";
@@ -38,6 +41,10 @@ async function history(seedOfHistory: number): Promise<void> {
     () => world.startServer(),
     () => world.startServer(),
     () => world.becomeUnknown(),
+    () => void (world.fileFault = (what) => pick(random, ["read", "write", "token"]) === what),
+    () => void (world.fileFault = (what) => what === "token"),
+    () => void (world.fileFault = () => false),
+    () => void (world.fileFault = () => false),
   ];
   start("a");
   for (let step = 0; step < STEPS; step++) {
@@ -46,6 +53,7 @@ async function history(seedOfHistory: number): Promise<void> {
   }
   // Everybody may go on: one agent is left, and the Node is its.
   world.startServer();
+  world.fileFault = () => false;
   agents.forEach(({ process }) => process.resume());
   await world.scheduler.pass(120 * SECOND);
   if (living().length === 0) start("c");

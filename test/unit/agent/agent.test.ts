@@ -102,6 +102,70 @@ it("two processes with one state: the later start goes on, the earlier one ends 
   expect(world.writers.at(-1)).toBe(second.name);
 });
 
+it("a server that is restored to the Lease of an earlier start: the agent goes on", async () => {
+  const { world, start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  const { metadata, spec } = world.lease ?? {};
+  first.process.kill();
+  const second = start();
+  await pass(5);
+  const { resourceVersion } = world.lease?.metadata ?? {};
+  await world.leases.update({ metadata: { ...metadata, resourceVersion }, spec } as never);
+  await pass(40);
+  expect([second.isAlive, second.logged]).toEqual([true, []]);
+  expect(world.writers).toEqual([first.name, second.name]);
+});
+
+it("a state folder that takes no number of a start: the agent goes on, and says so", async () => {
+  const { world, start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  first.process.kill();
+  world.fileFault = (what) => what === "write";
+  const second = start();
+  await pass(1);
+  expect(second.isReady).toBe(true);
+  expect(second.logged).toEqual(['the number of this start cannot be kept {"reason":"EIO: write agent-start"}']);
+});
+
+it("a state folder that takes no id: ends with code 1 before anything is written", async () => {
+  const { world, start, pass } = setUp();
+  world.fileFault = (what) => what === "write";
+  const agent = start();
+  await pass(1);
+  expect(agent.ending).toMatchObject({ code: 1 });
+  expect([world.node, world.lease]).toEqual([undefined, undefined]);
+});
+
+it("a token file that vanishes for an hour: the agent goes on when it is back", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(5);
+  world.fileFault = (what) => what === "token";
+  await pass(3_600);
+  await world.becomeUnknown();
+  world.fileFault = () => false;
+  await pass(10);
+  expect([agent.isAlive, world.ready]).toEqual([true, "True"]);
+});
+
+it("a Lease that cannot be renewed: no write of its agent arrives after another agent's first one", async () => {
+  for (let phase = 0; phase < 8; phase++) {
+    const { world, start, pass } = setUp();
+    const first = start();
+    await pass(0.1);
+    const other = start({ folder: "b" });
+    first.process.isLost = ({ body = "" }) => body.includes("servicenet.io/agent-start");
+    await pass(phase);
+    // Nearly as long as a request may take. What was given up arrives all the same.
+    first.process.latencyMs = 4_900;
+    await pass(60);
+    expect(other.isReady).toBe(true);
+    expect(world.writers).toEqual([first.name, other.name]);
+  }
+});
+
 it("another agent whose Lease is renewed: ends with code 1 within a renewal, and the Node is as it was", async () => {
   const { world, start, pass } = setUp();
   start();

@@ -70,6 +70,11 @@ export function isEnding({ metadata }: Pod): boolean {
   return metadata?.annotations?.[ENDING_ANNOTATION] !== undefined;
 }
 
+/** The Pod garbage collector has deleted the Pod, or is about to: it found no Node of its name. */
+export function isCollected({ status }: Pod): boolean {
+  return status?.conditions?.some(({ type, reason }) => type === "DisruptionTarget" && reason === "DeletionByPodGC") ?? false;
+}
+
 /** The JSON of the entry that the Pod was last made like; "" = it does not say. */
 export function storedEntry({ metadata }: Pod): string {
   return metadata?.annotations?.[ENTRY_ANNOTATION] ?? "";

@@ -7,7 +7,7 @@ import type { Pod } from "../../api/meta/kubernetes";
 import type { AgentPorts, HeldNode } from "../ports/agent-ports";
 import { type ApiReply, RETRY_MS_MAX } from "../ports/api-client";
 import { type EndpointEntry, entryKey } from "./endpoint-entry";
-import { drainSecondsOf, isEnding, isOwn, isReleased, isTerminating, podOf, storedEntry } from "./endpoint-pod";
+import { drainSecondsOf, isCollected, isEnding, isOwn, isReleased, isTerminating, podOf, storedEntry } from "./endpoint-pod";
 import type { EndpointSet } from "./endpoint-set";
 import { KnownPods } from "./known-pods";
 import type { ProbePorts } from "./machine-ports";
@@ -49,6 +49,7 @@ export class KeeperLife {
   ) {
     const { clock, random } = ports;
     this.#addresses = podAddresses(node.addresses);
+    set.state.holdNode(node.uid);
     this.#pause = new RetryPause(clock, random, RETRY_MS_MAX);
     this.#retries = new StepRetries(clock, random);
     this.#known = new KnownPods((pod) => this.#noticeDeletion(pod));
@@ -165,9 +166,9 @@ export class KeeperLife {
     if (at < Infinity) this.#cancelTimer = clock.after(Math.min(at - clock.steady(), TIMER_MS_MAX), () => this.#wake());
   }
 
-  /** Whoever deletes a Pod that the agent did not mark wants its endpoint off. */
+  /** Whoever deletes a Pod that the agent did not mark wants its endpoint off. The collector of Pods wants nothing: it cleans up after a Node. */
   #noticeDeletion(pod: Pod): void {
-    if (!isOwn(pod, this.node.name) || isEnding(pod)) return;
+    if (!isOwn(pod, this.node.name) || isEnding(pod) || isCollected(pod)) return;
     const entry = this.#entriesByPod().get(podKey(pod));
     const { state } = this.set;
     if (!entry || state.isOff(entry)) return;

@@ -1,4 +1,4 @@
-/** What the endpoint part knows after a restart: endpoints that a user has switched off, and the last good file. */
+/** What the endpoint part knows after a restart: endpoints that a user has switched off on this Node, and the last good file. */
 import { errorOf } from "../../api/client/follow-collection";
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from "../../api/schema/json-value";
 import type { Recorder } from "../../core/base/ports";
@@ -10,6 +10,8 @@ const FILE = "endpoints.json";
 export class KeptState {
   /** by key of an entry, the entry as JSON that was switched off */
   readonly #off = new Map<string, string>();
+  /** uid of the Node that `#off` is about; undefined = no Node has been held yet */
+  #node: string | undefined;
   #good: { readonly name: string; readonly text: string } | undefined;
   #isSaved = true;
   #isFailing = false;
@@ -35,6 +37,14 @@ export class KeptState {
   keepGood(name: string, text: string): void {
     if (this.goodText(name) === text) return;
     this.#good = { name, text };
+    this.#isSaved = false;
+  }
+
+  /** The agent holds the Node with this uid. A new Node begins with all its endpoints: whatever ended the Pods of the one before ended a node. */
+  holdNode(uid: string): void {
+    if (this.#node === uid) return;
+    if (this.#node !== undefined) this.#off.clear();
+    this.#node = uid;
     this.#isSaved = false;
   }
 
@@ -66,7 +76,8 @@ export class KeptState {
     const off: JsonObject = {};
     for (const [key, json] of this.#off) setMember(off, key, json);
     try {
-      await this.files.write(FILE, JSON.stringify({ off, ...(this.#good && { good: { ...this.#good } }) }));
+      const node = this.#node !== undefined && { node: this.#node };
+      await this.files.write(FILE, JSON.stringify({ ...node, off, ...(this.#good && { good: { ...this.#good } }) }));
       this.#isFailing = false;
     } catch (error) {
       this.#isSaved = false;
@@ -78,8 +89,9 @@ export class KeptState {
   /** false = the text is damaged. */
   #take(text: string): boolean {
     try {
-      const { off = {}, good } = JSON.parse(text) as { off?: JsonValue; good?: JsonValue };
+      const { node, off = {}, good } = JSON.parse(text) as { node?: JsonValue; off?: JsonValue; good?: JsonValue };
       if (!isJsonObject(off)) return false;
+      if (typeof node === "string") this.#node = node;
       for (const [key, json] of Object.entries(off)) if (typeof json === "string") this.#off.set(key, json);
       if (!isJsonObject(good)) return good === undefined;
       const { name, text: saved } = good;

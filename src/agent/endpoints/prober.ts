@@ -7,7 +7,7 @@ import { Readiness } from "./readiness";
 import { runProbe } from "./run-probe";
 
 export interface ProberPorts extends ProbePorts {
-  readonly clock: ElectorClock;
+  readonly clock: Pick<ElectorClock, "steady" | "after">;
   readonly random: Pick<Random, "next">;
   readonly recorder: Recorder;
 }
@@ -18,8 +18,8 @@ export interface ProberOptions {
   readonly check: Check;
   readonly address: string;
   readonly isReady: boolean;
-  /** ms since the epoch; initialDelaySeconds count from here */
-  readonly startedAt: number;
+  /** ms; initialDelaySeconds count from so long ago */
+  readonly ageMs: number;
   /** The first probe waits for a random part of the period: an agent that starts would make all its probes at once. */
   readonly isSpread: boolean;
   onChange(): void;
@@ -32,14 +32,17 @@ export class Prober {
   #warned = "";
   /** It was said that the endpoint is not ready. */
   #isTold = false;
+  /** steady ms: the wall clock may be set while the endpoint starts */
+  readonly #firstAt: number;
   #nextAt: number;
 
   constructor(
     private readonly ports: ProberPorts,
     private readonly options: ProberOptions,
   ) {
-    const { check, isReady, isSpread } = options;
+    const { check, isReady, isSpread, ageMs } = options;
     this.#readiness = new Readiness(check, isReady);
+    this.#firstAt = ports.clock.steady() - ageMs + check.initialDelaySeconds * 1_000;
     this.#nextAt = ports.clock.steady() + (isSpread ? Math.floor(ports.random.next() * this.#periodMs) : 0);
     this.#wait();
   }
@@ -64,8 +67,7 @@ export class Prober {
 
   async #look(): Promise<void> {
     const { clock } = this.ports;
-    const { check, startedAt } = this.options;
-    if (Math.floor((clock.now() - startedAt) / 1_000) >= check.initialDelaySeconds) await this.#probe();
+    if (clock.steady() >= this.#firstAt) await this.#probe();
     if (this.#isStopped) return;
     // A probe that took longer than the period is followed at once, by one probe.
     this.#nextAt = Math.max(this.#nextAt + this.#periodMs, clock.steady());

@@ -1,6 +1,7 @@
 /** The probers of the node's Pods: one for each Pod whose entry has a check, from its first sight to its end. */
 import type { Pod } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
+import type { ElectorClock } from "../../leases/client/term";
 import type { Check, EndpointEntry } from "./endpoint-entry";
 import { fits } from "./endpoint-pod";
 import { isReadyInStatus } from "./pod-status";
@@ -18,7 +19,7 @@ export class Probers {
   readonly #begun: number;
 
   constructor(
-    private readonly ports: ProberPorts,
+    private readonly ports: ProberPorts & { readonly clock: Pick<ElectorClock, "now"> },
     private readonly address: string,
     private readonly onChange: () => void,
   ) {
@@ -64,9 +65,11 @@ export class Probers {
   #begin(pod: Pod, name: string, check: Check, isReady: boolean): Prober {
     const { clock } = this.ports;
     const startedAt = parseTime(pod.status?.startTime) ?? clock.now();
+    // A clock that was set back since: the delay begins anew.
+    const ageMs = Math.max(0, clock.now() - startedAt);
     const isSpread = clock.steady() - this.#begun < check.periodSeconds * 1_000;
     const { address, onChange } = this;
-    return new Prober(this.ports, { name, check, address, isReady, startedAt, isSpread, onChange });
+    return new Prober(this.ports, { name, check, address, isReady, ageMs, isSpread, onChange });
   }
 }
 

@@ -17,6 +17,10 @@ export class MachineWorld extends ApiWorld {
   readonly pods = this.store("pods");
   /** the files of --state; they outlive the agent */
   readonly state = new Map<string, string>();
+  /** uid of the Node that an agent finds at its start */
+  nodeUid = "u";
+  /** of the wall clock of an agent that starts */
+  aheadMs = 0;
   /** Writes to --state fail. */
   isDiskFull = false;
   /** of --endpoints; undefined = there is no such file */
@@ -40,6 +44,7 @@ export class MachineWorld extends ApiWorld {
   /** The agent starts on the Node. Answers why it does not. */
   async start(flags: readonly string[] = [], addresses: readonly string[] = [ADDRESS]): Promise<string | undefined> {
     const process = new SimProcess(this, {
+      aheadMs: this.aheadMs,
       isLost: ({ method = "GET" }, what) => {
         if (method === "GET" || !this.diesAt(what)) return false;
         process.kill();
@@ -63,7 +68,7 @@ export class MachineWorld extends ApiWorld {
     if (!set.ok) return set.error;
     this.agent = process;
     this.keeper = new PodKeeper(ports, set.value);
-    this.keeper.start({ name: NODE, uid: "u", addresses });
+    this.keeper.start({ name: NODE, uid: this.nodeUid, addresses });
     return undefined;
   }
 

@@ -233,6 +233,24 @@ describe("start of the agent", () => {
     expect([world.brief, world.writes]).toEqual([["web-n1:8080 ready"], []]);
   });
 
+  it.each([
+    ["back", 3_600],
+    ["forward", -3_600],
+  ])("again with a clock that was set %s: a check begins after its delay at the latest", async (_, aheadSeconds) => {
+    const world = new MachineWorld();
+    world.aheadMs = aheadSeconds * SECOND;
+    world.text = "- {name: web, port: 8080, check: {tcp: , initialDelaySeconds: 20}}";
+    world.healthy.add(8080);
+    await world.start();
+    await world.pass(15 * SECOND);
+    expect(world.brief).toEqual(["web-n1:8080 not ready"]);
+    world.crash();
+    world.aheadMs = 0;
+    await world.start();
+    await world.pass(35 * SECOND);
+    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+  });
+
   it("with damaged state: says so and goes on", async () => {
     const world = new MachineWorld();
     world.state.set("endpoints.json", "{");
@@ -325,6 +343,58 @@ describe("Pod that a user deletes", () => {
     expect(world.brief).toEqual(["web-n1:8080 Succeeded …"]);
     expect(world.writes.length).toBeLessThan(6);
     await world.userPatches("web-n1", { metadata: { finalizers: null } });
+    expect(world.brief).toEqual([]);
+  });
+});
+
+describe("Pod that a controller deletes", () => {
+  /** As the controllers do it: a condition first. */
+  const disrupted = async (world: MachineWorld, reason: string, phase: string): Promise<void> => {
+    const pod = world.pod("web-n1");
+    const conditions = [...(pod?.status?.conditions ?? []), { type: "DisruptionTarget", status: "True", reason }];
+    await world.pods.update({ ...pod, status: { ...pod?.status, phase, conditions } } as Pod, { group: "" }, "status");
+  };
+
+  it("the collector of Pods, after their Node: the endpoint is on", async () => {
+    const world = await machine(WEB);
+    await disrupted(world, "DeletionByPodGC", "Failed");
+    await world.userDeletes("web-n1", 0);
+    await world.pass(20 * SECOND);
+    expect([world.brief, world.logged]).toEqual([["web-n1:8080 ready"], []]);
+  });
+
+  it.each(["EvictionByEvictionAPI", "DeletionByTaintManager"])("%s: drains, goes and stays off, as by a user", async (reason) => {
+    const world = await machine(WEB);
+    await disrupted(world, reason, "Running");
+    await world.userDeletes("web-n1");
+    await world.pass(60 * SECOND);
+    expect([world.brief, world.logged]).toEqual([[], [OFF]]);
+  });
+});
+
+describe("Node that is made anew", () => {
+  it("has all endpoints: what was off belonged to the Node before", async () => {
+    const world = await machine(WEB);
+    await world.userDeletes("web-n1", 0);
+    await world.pass(5 * SECOND);
+    world.crash();
+    world.nodeUid = "another";
+    await world.start();
+    await world.pass(5 * SECOND);
+    expect([world.brief, world.logged]).toEqual([["web-n1:8080 ready"], [OFF]]);
+  });
+
+  it("keeps what is off since, also after a restart", async () => {
+    const world = await machine(WEB);
+    world.crash();
+    world.nodeUid = "another";
+    for (let start = 0; start < 2; start++) {
+      await world.start();
+      await world.pass(5 * SECOND);
+      if (start === 0) await world.userDeletes("web-n1", 0);
+      await world.pass(5 * SECOND);
+      world.crash();
+    }
     expect(world.brief).toEqual([]);
   });
 });

@@ -11,10 +11,11 @@ const CHECK: Check = {
 interface Setting extends Partial<Check> {
   isReady?: boolean;
   isSpread?: boolean;
+  ageMs?: number;
 }
 
 /** A prober whose n-th probe has the n-th result (`+` or `-`; the last one stays), and takes `probeMs`. */
-function probed(results: string, { isReady = false, isSpread = false, ...check }: Setting = {}, probeMs = 0) {
+function probed(results: string, { isReady = false, isSpread = false, ageMs = 0, ...check }: Setting = {}, probeMs = 0) {
   const scheduler = new SimScheduler();
   const begun = scheduler.now;
   const clock = { ...scheduler.clock(), steady: () => scheduler.now };
@@ -37,7 +38,7 @@ function probed(results: string, { isReady = false, isSpread = false, ...check }
       },
     },
     {
-      ...{ name: "web", check: { ...CHECK, ...check }, address: "10.0.0.1", isReady, startedAt: begun, isSpread },
+      ...{ name: "web", check: { ...CHECK, ...check }, address: "10.0.0.1", isReady, ageMs, isSpread },
       onChange: () => changes.push(`${prober.isReady ? "ready" : "not ready"} at ${second()}`),
     },
   );
@@ -60,6 +61,7 @@ describe("prober", () => {
     ["what was ready before: stays so until three failures", "---", { isReady: true }, ["not ready at 20"]],
     ["what was ready before, and is: nothing changes", "+", { isReady: true }, []],
     ["the initial delay: no probe before it", "+", { initialDelaySeconds: 15 }, ["ready at 20"]],
+    ["the initial delay of what is 10 s old: so much shorter", "+", { initialDelaySeconds: 15, ageMs: 10_000 }, ["ready at 10"]],
     ["spread: the first probe after a part of the period", "+", { isSpread: true }, ["ready at 5"]],
   ])("%s", async (_, results, setting, changes) => {
     const { scheduler, changes: seen } = probed(results, setting);

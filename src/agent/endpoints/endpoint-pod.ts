@@ -30,11 +30,11 @@ const TOLERATIONS = [
 ].map(([taint, effect]) => ({ key: `node.kubernetes.io/${taint}`, operator: "Exists", effect }));
 
 /**
- * `web-node-1`, as the kubelet names the Pods of its files. Of a node with a very long name the end gives way to a hash of the whole: 253 characters are
- * the most that a Pod's name has.
+ * `web.node-1`: an entry's name has no dot, so no two endpoints of two nodes have one name. Of a node with a very long name the end gives way to a hash of
+ * the whole: 253 characters are the most that a Pod's name has.
  */
 export function podNameOf(entry: string, node: string): string {
-  const name = `${entry}-${node}`;
+  const name = `${entry}.${node}`;
   if (name.length <= NAME_MAX) return name;
   const hash = fnv1a(FNV_OFFSET, node).toString(16).padStart(8, "0");
   return `${name.slice(0, NAME_MAX - hash.length - 1).replace(/[-.]+$/, "")}-${hash}`;

@@ -76,7 +76,7 @@ it(
     writeFileSync(file, "- {name: web");
     await expect.poll(() => agent.output(), PATIENCE).toContain("the last good set stays");
     writeFileSync(file, `${text}- {name: other, port: 9, labels: {app: other}, drainSeconds: 0}\n`);
-    await expect.poll(async () => (await api.get("/api/v1/namespaces/default/pods/other-n1")).code, PATIENCE).toBe(200);
+    await expect.poll(async () => (await api.get("/api/v1/namespaces/default/pods/other.n1")).code, PATIENCE).toBe(200);
     expect(await endpoints()).toEqual([`${place} ready serving`]);
 
     const ended = agent.stop();

@@ -88,7 +88,7 @@ export class MachineWorld extends ApiWorld {
     return [...this.pods.storage.objectScan("", "")].map(({ data }) => JSON.parse(data) as Pod);
   }
 
-  /** The Pods in short: `web-n1:8080 ready`; `…` = being deleted. */
+  /** The Pods in short: `web.n1:8080 ready`; `…` = being deleted. */
   get brief(): string[] {
     return this.all.map(briefOf).sort();
   }

@@ -17,7 +17,7 @@ const AFTER = `
 - {name: deleted, port: 5, drainSeconds: 2}
 - {name: new, port: 6, check: {tcp: }}
 `;
-const SETTLED = ["foreign: Failed", "labelled-n1:3 ready", "moved-n1:20 ready", "new-n1:6 ready", "same-n1:1 ready"];
+const SETTLED = ["foreign: Failed", "labelled.n1:3 ready", "moved.n1:20 ready", "new.n1:6 ready", "same.n1:1 ready"];
 
 /** Writes until all is settled, and what there is then; the agent dies at the write with this number. */
 async function lived(at: number, what: "request" | "answer"): Promise<{ writes: number; left: string[] }> {
@@ -28,7 +28,7 @@ async function lived(at: number, what: "request" | "answer"): Promise<{ writes: 
   await world.pass(5 * SECOND);
   world.crash();
   world.text = AFTER;
-  await world.userDeletes("deleted-n1");
+  await world.userDeletes("deleted.n1");
   await world.userMakes({
     metadata: { name: "foreign", namespace: "default" },
     spec: { nodeName: NODE, containers: [{ name: "c", image: "i" }] },

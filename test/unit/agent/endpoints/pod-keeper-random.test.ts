@@ -51,7 +51,7 @@ class History {
     return (read.ok ? read.value : []).flatMap(({ name, port, check }) => {
       const off = this.off.get(name);
       const state = !check || this.world.healthy.has(port) ? "ready" : "not ready";
-      return off === "off" ? [] : [`${off === "either" ? "?" : ""}${name}-${NODE}:${port} ${state}`];
+      return off === "off" ? [] : [`${off === "either" ? "?" : ""}${name}.${NODE}:${port} ${state}`];
     });
   }
 
@@ -110,22 +110,22 @@ class History {
   async #userDeletes(): Promise<void> {
     const { world } = this;
     const name = pick(this.#random, NAMES);
-    const pod = world.pod(`${name}-${NODE}`);
+    const pod = world.pod(`${name}.${NODE}`);
     if (!pod) return;
     const isCalm = world.scheduler.now - this.#calmSince >= CALM_MS && !this.#isDown && !world.agent?.isDead && world.text === this.#good;
     const grace = [undefined, 1, 5][this.#random.below(3)];
     if (!this.off.has(name)) this.off.set(name, isCalm && !pod.metadata?.deletionTimestamp ? "off" : "either");
-    await world.userDeletes(`${name}-${NODE}`, grace);
+    await world.userDeletes(`${name}.${NODE}`, grace);
     this.#calmSince = world.scheduler.now - CALM_MS;
   }
 
   /** By a user, or not; the agent may die while the Pod drains. */
   async #deletedInPeace(name: string): Promise<void> {
     const { world } = this;
-    const pod = world.pod(`${name}-${NODE}`);
+    const pod = world.pod(`${name}.${NODE}`);
     if (!pod || this.#random.below(2) === 0) return;
     this.off.set(name, "off");
-    await world.userDeletes(`${name}-${NODE}`);
+    await world.userDeletes(`${name}.${NODE}`);
     // A Pod that is gone at once is known to be deleted by those alone who were there.
     if (pod.spec?.terminationGracePeriodSeconds === 0) await world.pass(100);
     if (this.#random.below(2) === 0) return;

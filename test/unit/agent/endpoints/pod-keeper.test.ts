@@ -27,9 +27,9 @@ const foreign = (name: string, spec: object = {}): Pod => ({
 describe("Pod of an endpoint", () => {
   it("without a check: bound to the node, ready at once, with a named port", async () => {
     const world = await machine(WEB);
-    const pod = world.pod("web-n1");
+    const pod = world.pod("web.n1");
     expect(podFacts(pod ?? {})).toMatchObject({
-      ...{ name: "web-n1", namespace: "default", labels: { app: "web" }, ips: [ADDRESS], nodeName: NODE },
+      ...{ name: "web.n1", namespace: "default", labels: { app: "web" }, ips: [ADDRESS], nodeName: NODE },
       ...{ ready: true, terminating: false, finished: false, ports: [{ name: "web", protocol: "TCP", port: 8080 }] },
     });
     expect(pod?.spec).toMatchObject({ hostNetwork: true, terminationGracePeriodSeconds: 30 });
@@ -56,7 +56,7 @@ describe("Pod of an endpoint", () => {
     await world.pass(600 * SECOND);
     expect(world.writes.map((write) => write.replace(/ \{.*/, ""))).toEqual([
       "POST /api/v1/namespaces/default/pods",
-      "PATCH /api/v1/namespaces/default/pods/web-n1/status",
+      "PATCH /api/v1/namespaces/default/pods/web.n1/status",
     ]);
     expect(world.logged).toEqual([]);
   });
@@ -65,38 +65,38 @@ describe("Pod of an endpoint", () => {
     const world = new MachineWorld();
     await world.start(["web=80"], ["2001:DB8::1", "10.0.0.1", "10.0.0.2", "2001:db8::2"]);
     await world.pass(60 * SECOND);
-    expect(world.pod("web-n1")?.status?.podIPs).toEqual([{ ip: "2001:db8::1" }, { ip: "10.0.0.1" }]);
+    expect(world.pod("web.n1")?.status?.podIPs).toEqual([{ ip: "2001:db8::1" }, { ip: "10.0.0.1" }]);
     expect(world.writes).toHaveLength(2);
   });
 
   it("with a check: is not ready before its probe, then as its probe says", async () => {
     const world = await machine(CHECKED);
-    expect(world.brief).toEqual(["web-n1:8080 not ready"]);
-    expect(world.pod("web-n1")?.status?.conditions?.[1]).toMatchObject({
+    expect(world.brief).toEqual(["web.n1:8080 not ready"]);
+    expect(world.pod("web.n1")?.status?.conditions?.[1]).toMatchObject({
       ...{ type: "Ready", status: "False", reason: "ContainersNotReady", message: "containers with unready status: [web]" },
     });
-    const since = world.pod("web-n1")?.status?.conditions?.[1]?.lastTransitionTime;
+    const since = world.pod("web.n1")?.status?.conditions?.[1]?.lastTransitionTime;
     world.healthy.add(8080);
     await world.pass(11 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
-    expect(world.pod("web-n1")?.status?.conditions?.[1]?.lastTransitionTime).not.toBe(since);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
+    expect(world.pod("web.n1")?.status?.conditions?.[1]?.lastTransitionTime).not.toBe(since);
     world.healthy.delete(8080);
     await world.pass(15 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
     await world.pass(16 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 not ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 not ready"]);
   });
 
   it("marked as not ready by somebody else: is told to be ready again, conditions of others stay", async () => {
     const world = await machine(WEB);
-    const pod = world.pod("web-n1");
+    const pod = world.pod("web.n1");
     const conditions = [
       { type: "Ready", status: "False" },
       { type: "example.com/Gate", status: "True" },
     ];
     await world.pods.update({ ...pod, status: { ...pod?.status, conditions } } as Pod, { group: "" }, "status");
     await world.pass(2 * SECOND);
-    expect(world.pod("web-n1")?.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
+    expect(world.pod("web.n1")?.status?.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
       "Initialized=True",
       "Ready=True",
       "ContainersReady=True",
@@ -109,31 +109,31 @@ describe("Pod of an endpoint", () => {
 describe("changed file", () => {
   it("another label: the Pod stays, labels of others too", async () => {
     const world = await machine(WEB);
-    const uid = world.pod("web-n1")?.metadata?.uid;
-    await world.userPatches("web-n1", { metadata: { labels: { mine: "x" } } });
+    const uid = world.pod("web.n1")?.metadata?.uid;
+    await world.userPatches("web.n1", { metadata: { labels: { mine: "x" } } });
     world.text = "- {name: web, port: 8080, labels: {tier: front}}";
     await world.pass(5 * SECOND);
-    expect(world.pod("web-n1")?.metadata).toMatchObject({ uid, labels: { mine: "x", tier: "front" } });
-    expect(world.pod("web-n1")?.metadata?.labels).not.toHaveProperty("app");
+    expect(world.pod("web.n1")?.metadata).toMatchObject({ uid, labels: { mine: "x", tier: "front" } });
+    expect(world.pod("web.n1")?.metadata?.labels).not.toHaveProperty("app");
   });
 
   it("another port: the Pod drains, then there is a new one", async () => {
     const world = await machine(WEB);
     world.text = "- {name: web, port: 9090}";
     await world.pass(5 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready …"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready …"]);
     await world.pass(31 * SECOND);
-    expect(world.brief).toEqual(["web-n1:9090 ready"]);
+    expect(world.brief).toEqual(["web.n1:9090 ready"]);
   });
 
   it("an entry less: its Pod drains for the entry's time, its probe goes on", async () => {
     const world = await machine("- {name: web, port: 8080, drainSeconds: 60, check: {tcp: }}", [8080]);
     world.text = "[]";
     await world.pass(10 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready …"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready …"]);
     world.healthy.delete(8080);
     await world.pass(40 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 not ready …"]);
+    expect(world.brief).toEqual(["web.n1:8080 not ready …"]);
     await world.pass(15 * SECOND);
     expect(world.brief).toEqual([]);
   });
@@ -151,9 +151,9 @@ describe("changed file", () => {
     const world = await machine(CHECKED, [8080]);
     world.text = "- {name: web, port: 8080, check: {tcp: {port: 9}}}";
     await world.pass(10 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
     await world.pass(25 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 not ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 not ready"]);
   });
 
   it.each<[what: string, text: string | undefined]>([
@@ -164,7 +164,7 @@ describe("changed file", () => {
     const world = await machine(WEB);
     world.text = text;
     await world.pass(60 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
     expect(world.logged).toEqual([UNUSABLE]);
     world.text = "[]";
     await world.pass(40 * SECOND);
@@ -186,7 +186,7 @@ describe("changed file", () => {
     await world.start(["web=80"]);
     world.text = WEB;
     await world.pass(5 * SECOND);
-    expect([world.brief, world.logged]).toEqual([["web-n1:80 ready"], [UNUSABLE]]);
+    expect([world.brief, world.logged]).toEqual([["web.n1:80 ready"], [UNUSABLE]]);
   });
 });
 
@@ -209,7 +209,7 @@ describe("start of the agent", () => {
     world.text = "- {";
     expect(await world.start()).toBeUndefined();
     await world.pass(60 * SECOND);
-    expect([world.brief, world.logged]).toEqual([["web-n1:8080 ready"], [UNUSABLE]]);
+    expect([world.brief, world.logged]).toEqual([["web.n1:8080 ready"], [UNUSABLE]]);
   });
 
   it("again: takes its Pods over without a write; those that the file has no more drain", async () => {
@@ -219,8 +219,8 @@ describe("start of the agent", () => {
     world.writes.length = 0;
     await world.start();
     await world.pass(40 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
-    expect(world.writes.filter((write) => write.includes("web-n1"))).toEqual([]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
+    expect(world.writes.filter((write) => write.includes("web.n1"))).toEqual([]);
   });
 
   it("again with lost state: the same", async () => {
@@ -230,7 +230,7 @@ describe("start of the agent", () => {
     world.writes.length = 0;
     await world.start();
     await world.pass(40 * SECOND);
-    expect([world.brief, world.writes]).toEqual([["web-n1:8080 ready"], []]);
+    expect([world.brief, world.writes]).toEqual([["web.n1:8080 ready"], []]);
   });
 
   it.each([
@@ -243,12 +243,12 @@ describe("start of the agent", () => {
     world.healthy.add(8080);
     await world.start();
     await world.pass(15 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 not ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 not ready"]);
     world.crash();
     world.aheadMs = 0;
     await world.start();
     await world.pass(35 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
   });
 
   it("with damaged state: says so and goes on", async () => {
@@ -256,7 +256,7 @@ describe("start of the agent", () => {
     world.state.set("endpoints.json", "{");
     await world.start(["web=80"]);
     await world.pass(5 * SECOND);
-    expect([world.brief, world.logged]).toEqual([["web-n1:80 ready"], ["warn: the state of endpoints is damaged and begins anew"]]);
+    expect([world.brief, world.logged]).toEqual([["web.n1:80 ready"], ["warn: the state of endpoints is damaged and begins anew"]]);
   });
 
   it("in the middle of its own drain: the Pod goes, and a new one comes, since the file has it", async () => {
@@ -266,18 +266,18 @@ describe("start of the agent", () => {
     world.crash();
     await world.start();
     await world.pass(5 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready …"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready …"]);
     await world.pass(40 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
   });
 });
 
 describe("Pod that a user deletes", () => {
   it("drains, goes and stays off, also after a restart, until its entry changes", async () => {
     const world = await machine(WEB);
-    await world.userDeletes("web-n1");
+    await world.userDeletes("web.n1");
     await world.pass(20 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready …"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready …"]);
     await world.pass(60 * SECOND);
     expect([world.brief, world.logged]).toEqual([[], [OFF]]);
     world.crash();
@@ -286,27 +286,27 @@ describe("Pod that a user deletes", () => {
     expect(world.brief).toEqual([]);
     world.text = "- {name: web, port: 8080, labels: {app: web, v: '2'}}";
     await world.pass(5 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
   });
 
   it("is off until its entry has gone and come back", async () => {
     const world = await machine(WEB);
-    await world.userDeletes("web-n1", 1);
+    await world.userDeletes("web.n1", 1);
     await world.pass(10 * SECOND);
     world.text = "[]";
     await world.pass(5 * SECOND);
     world.text = WEB;
     await world.pass(5 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
   });
 
   it.each<[what: string, grace: number, left: string[]]>([
     ["with a shorter grace: goes after it", 2, []],
-    ["with a longer grace: drains as long", 300, ["web-n1:8080 ready …"]],
+    ["with a longer grace: drains as long", 300, ["web.n1:8080 ready …"]],
     ["by force: goes at once and is off", 0, []],
   ])("%s", async (_, grace, left) => {
     const world = await machine(WEB);
-    await world.userDeletes("web-n1", grace);
+    await world.userDeletes("web.n1", grace);
     await world.pass(60 * SECOND);
     expect([world.brief, world.logged]).toEqual([left, [OFF]]);
   });
@@ -314,7 +314,7 @@ describe("Pod that a user deletes", () => {
   it("while the agent is away: the same", async () => {
     const world = await machine(WEB);
     world.crash();
-    await world.userDeletes("web-n1");
+    await world.userDeletes("web.n1");
     await world.start();
     await world.pass(60 * SECOND);
     expect([world.brief, world.logged]).toEqual([[], [OFF]]);
@@ -323,7 +323,7 @@ describe("Pod that a user deletes", () => {
   it("while the disk is full: is off, and that is kept when there is space again", async () => {
     const world = await machine(WEB);
     world.isDiskFull = true;
-    await world.userDeletes("web-n1", 1);
+    await world.userDeletes("web.n1", 1);
     await world.pass(10 * SECOND);
     expect([world.brief, world.logged]).toEqual([[], [OFF, "error: the state of endpoints cannot be saved"]]);
     world.isDiskFull = false;
@@ -337,12 +337,12 @@ describe("Pod that a user deletes", () => {
 
   it("held by a finalizer: is over after its drain time, and goes with the finalizer", async () => {
     const world = await machine(WEB);
-    await world.userPatches("web-n1", { metadata: { finalizers: ["example.com/held"] } });
-    await world.userDeletes("web-n1", 2);
+    await world.userPatches("web.n1", { metadata: { finalizers: ["example.com/held"] } });
+    await world.userDeletes("web.n1", 2);
     await world.pass(60 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 Succeeded …"]);
+    expect(world.brief).toEqual(["web.n1:8080 Succeeded …"]);
     expect(world.writes.length).toBeLessThan(6);
-    await world.userPatches("web-n1", { metadata: { finalizers: null } });
+    await world.userPatches("web.n1", { metadata: { finalizers: null } });
     expect(world.brief).toEqual([]);
   });
 });
@@ -350,7 +350,7 @@ describe("Pod that a user deletes", () => {
 describe("Pod that a controller deletes", () => {
   /** As the controllers do it: a condition first. */
   const disrupted = async (world: MachineWorld, reason: string, phase: string): Promise<void> => {
-    const pod = world.pod("web-n1");
+    const pod = world.pod("web.n1");
     const conditions = [...(pod?.status?.conditions ?? []), { type: "DisruptionTarget", status: "True", reason }];
     await world.pods.update({ ...pod, status: { ...pod?.status, phase, conditions } } as Pod, { group: "" }, "status");
   };
@@ -358,15 +358,15 @@ describe("Pod that a controller deletes", () => {
   it("the collector of Pods, after their Node: the endpoint is on", async () => {
     const world = await machine(WEB);
     await disrupted(world, "DeletionByPodGC", "Failed");
-    await world.userDeletes("web-n1", 0);
+    await world.userDeletes("web.n1", 0);
     await world.pass(20 * SECOND);
-    expect([world.brief, world.logged]).toEqual([["web-n1:8080 ready"], []]);
+    expect([world.brief, world.logged]).toEqual([["web.n1:8080 ready"], []]);
   });
 
   it.each(["EvictionByEvictionAPI", "DeletionByTaintManager"])("%s: drains, goes and stays off, as by a user", async (reason) => {
     const world = await machine(WEB);
     await disrupted(world, reason, "Running");
-    await world.userDeletes("web-n1");
+    await world.userDeletes("web.n1");
     await world.pass(60 * SECOND);
     expect([world.brief, world.logged]).toEqual([[], [OFF]]);
   });
@@ -375,13 +375,13 @@ describe("Pod that a controller deletes", () => {
 describe("Node that is made anew", () => {
   it("has all endpoints: what was off belonged to the Node before", async () => {
     const world = await machine(WEB);
-    await world.userDeletes("web-n1", 0);
+    await world.userDeletes("web.n1", 0);
     await world.pass(5 * SECOND);
     world.crash();
     world.nodeUid = "another";
     await world.start();
     await world.pass(5 * SECOND);
-    expect([world.brief, world.logged]).toEqual([["web-n1:8080 ready"], [OFF]]);
+    expect([world.brief, world.logged]).toEqual([["web.n1:8080 ready"], [OFF]]);
   });
 
   it("keeps what is off since, also after a restart", async () => {
@@ -391,7 +391,7 @@ describe("Node that is made anew", () => {
     for (let start = 0; start < 2; start++) {
       await world.start();
       await world.pass(5 * SECOND);
-      if (start === 0) await world.userDeletes("web-n1", 0);
+      if (start === 0) await world.userDeletes("web.n1", 0);
       await world.pass(5 * SECOND);
       world.crash();
     }
@@ -421,25 +421,25 @@ describe("Pod of somebody else on the node", () => {
 
   it("in the place of an endpoint: the endpoint waits until it is gone", async () => {
     const world = new MachineWorld();
-    await world.userMakes(foreign("web-n1"));
+    await world.userMakes(foreign("web.n1"));
     await world.start(["web=80"]);
     await world.pass(10 * SECOND);
-    expect(world.brief).toEqual(["web-n1: Failed"]);
-    await world.userDeletes("web-n1");
+    expect(world.brief).toEqual(["web.n1: Failed"]);
+    await world.userDeletes("web.n1");
     await world.pass(5 * SECOND);
-    expect(world.brief).toEqual(["web-n1:80 ready"]);
+    expect(world.brief).toEqual(["web.n1:80 ready"]);
   });
 
   it("of another node in the place of an endpoint: is said once, tried on, and no other endpoint waits", async () => {
     const world = new MachineWorld();
-    await world.userMakes(foreign("web-n1", { nodeName: "n2" }));
+    await world.userMakes(foreign("web.n1", { nodeName: "n2" }));
     await world.start(["web=80", "other=81"]);
     await world.pass(60 * SECOND);
-    expect(world.brief).toEqual(["other-n1:81 ready", "web-n1: Pending"]);
+    expect(world.brief).toEqual(["other.n1:81 ready", "web.n1: Pending"]);
     expect(world.logged).toEqual(["error: the server refuses a step of the agent"]);
-    await world.userDeletes("web-n1", 0);
+    await world.userDeletes("web.n1", 0);
     await world.pass(5 * SECOND);
-    expect(world.brief).toEqual(["other-n1:81 ready", "web-n1:80 ready"]);
+    expect(world.brief).toEqual(["other.n1:81 ready", "web.n1:80 ready"]);
   });
 });
 
@@ -449,7 +449,7 @@ describe("end of the agent", () => {
     let isStopped = false;
     void world.keeper?.stop().then(() => (isStopped = true));
     await world.pass(10 * SECOND);
-    expect([world.brief, isStopped]).toEqual([["web-n1:8080 ready …"], false]);
+    expect([world.brief, isStopped]).toEqual([["web.n1:8080 ready …"], false]);
     await world.pass(25 * SECOND);
     expect([world.brief, isStopped]).toEqual([[], true]);
     world.text = CHECKED;
@@ -483,7 +483,7 @@ describe("end of the agent", () => {
     const { length } = world.asked;
     await world.pass(120 * SECOND);
     expect(world.asked).toHaveLength(length);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
   });
 });
 
@@ -493,10 +493,10 @@ describe("server that is away or refuses", () => {
     world.stopServer();
     world.healthy.clear();
     await world.pass(120 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
     world.startServer();
     await world.pass(10 * SECOND);
-    expect(world.brief).toEqual(["web-n1:8080 not ready"]);
+    expect(world.brief).toEqual(["web.n1:8080 not ready"]);
     expect(world.logged.filter((line) => line.includes("cannot be followed"))).toHaveLength(1);
   });
 
@@ -511,6 +511,6 @@ describe("server that is away or refuses", () => {
     expect(world.logged).toEqual(["warn: the node's Pods cannot be followed", "error: the server refuses a step of the agent"]);
     world.refuse = () => undefined;
     await world.pass(10 * SECOND);
-    expect(world.brief).toEqual(["web-n1:80 ready"]);
+    expect(world.brief).toEqual(["web.n1:80 ready"]);
   });
 });

@@ -2,10 +2,9 @@
  * The endpoint part on one Node, from its start to its end. One pass after the other looks at the known Pods and does the next steps (pod-steps.ts).
  * Nothing is remembered between passes but what Pods and the kept state say, so an agent may die at any line.
  */
-import { RetryPause } from "../../api/client/retry-pause";
 import type { Pod } from "../../api/meta/kubernetes";
 import type { AgentPorts, HeldNode } from "../ports/agent-ports";
-import { type ApiReply, RETRY_MS_MAX } from "../ports/api-client";
+import type { ApiReply } from "../ports/api-client";
 import { type EndpointEntry, entryKey } from "./endpoint-entry";
 import { drainSecondsOf, isCollected, isEnding, isOwn, isReleased, isTerminating, podOf, storedEntry } from "./endpoint-pod";
 import type { EndpointSet } from "./endpoint-set";
@@ -13,13 +12,11 @@ import { KnownPods } from "./known-pods";
 import type { ProbePorts } from "./machine-ports";
 import { podAddresses } from "./pod-status";
 import { nextSteps, podKey, podKeyOf, type Situation, type Step } from "./pod-steps";
+import { PodTurns } from "./pod-turns";
 import { Probers } from "./probers";
-import { StepRetries } from "./step-retries";
 
 /** How long `stop` waits beyond the longest drain time for answers of the server. */
 const GIVE_UP_MS = 10_000;
-/** Passes without a rest. A Pod needs three from its creation on; a writer who contradicts every write may not keep the agent busy. */
-const PASSES_AT_ONCE = 10;
 /** Timers of a platform are no longer than 24 days. */
 const TIMER_MS_MAX = 86_400_000;
 const CONFLICT = 409;
@@ -29,8 +26,7 @@ export class KeeperLife {
   readonly #addresses: readonly string[];
   readonly #known: KnownPods;
   readonly #probers: Probers;
-  readonly #pause: RetryPause;
-  readonly #retries: StepRetries;
+  readonly #turns: PodTurns;
   readonly #unfollow: readonly (() => void)[];
   /** when each deleted Pod was first seen as such; steady ms, by uid */
   readonly #deletedAt = new Map<string, number>();
@@ -50,8 +46,7 @@ export class KeeperLife {
     const { clock, random } = ports;
     this.#addresses = podAddresses(node.addresses);
     set.state.holdNode(node.uid);
-    this.#pause = new RetryPause(clock, random, RETRY_MS_MAX);
-    this.#retries = new StepRetries(clock, random);
+    this.#turns = new PodTurns(clock, random);
     this.#known = new KnownPods((pod) => this.#noticeDeletion(pod));
     this.#probers = new Probers(ports, this.#addresses[0] ?? "", () => this.#wake());
     this.#unfollow = [this.#followPods(), set.follow(() => this.#wake())];
@@ -85,7 +80,6 @@ export class KeeperLife {
     for (const unfollow of this.#unfollow) unfollow();
     this.#cancelTimer();
     this.#probers.stop();
-    this.#pause.stop();
     this.#whenEmpty();
   }
 
@@ -113,35 +107,35 @@ export class KeeperLife {
 
   async #work(): Promise<void> {
     this.#isAtWork = true;
-    for (let passes = 1; this.#isDirty && !this.#isEnded; passes++) {
+    while (this.#isDirty && !this.#isEnded) {
       this.#isDirty = false;
-      const outcome = await this.#pass();
-      if (outcome === "idle") {
-        passes = 0;
-        this.#pause.reset();
-        continue;
-      }
-      this.#isDirty = true;
-      if (outcome === "unanswered" || passes >= PASSES_AT_ONCE) await this.#pause.backOff();
+      const drainedAt = this.#look();
+      // Before a Pod that a user has deleted is let go.
+      await this.set.state.save();
+      this.#beginSteps(drainedAt);
     }
     this.#isAtWork = false;
   }
 
-  /** Does what is due. Idle: nothing was; unanswered: the server is away. */
-  async #pass(): Promise<"idle" | "done" | "unanswered"> {
-    const drainedAt = this.#look();
-    await this.set.state.save();
-    if (this.#isEnded || !this.#known.isListed) return "idle";
-    const { due, nextAt } = this.#retries.due(nextSteps(this.#situation()).map((step) => [nameOf(step), step]));
+  /** @param drainedAt when the first drain time is over; steady ms */
+  #beginSteps(drainedAt: number): void {
+    if (this.#isEnded || !this.#known.isListed) return;
+    const steps = new Map(nextSteps(this.#situation()).map((step) => [this.#keyOf(step), step]));
+    const { due, nextAt } = this.#turns.due([...steps.keys()]);
     this.#wakeAt(Math.min(nextAt, drainedAt));
-    for (const [name, step] of due) {
-      const reply = await this.#perform(step);
-      if (this.#isEnded) return "idle";
-      if (reply.kind === "unanswered") return "unanswered";
-      this.#take(name, step, reply);
+    for (const key of due) {
+      const step = steps.get(key);
+      if (step) void this.#do(key, step);
     }
-    if (this.#isStopping && this.#own().length === 0) this.#whenEmpty();
-    return due.length === 0 ? "idle" : "done";
+    if (this.#isStopping && this.#turns.busy === 0 && this.#own().length === 0) this.#whenEmpty();
+  }
+
+  async #do(key: string, step: Step): Promise<void> {
+    this.#turns.begin(key);
+    const reply = await this.#perform(step);
+    if (this.#isEnded) return;
+    this.#take(key, step, reply);
+    this.#wake();
   }
 
   /** Takes up what the Pods say about probes, drain times and users. Answers when the first drain time is over; steady ms. */
@@ -218,24 +212,27 @@ export class KeeperLife {
     return api.request<Pod>("PATCH", step.kind === "status" ? `${path}/status` : path, step.patch);
   }
 
-  #take(name: string, step: Step, reply: ApiReply<Pod> & { kind: "done" | "refused" }): void {
+  #take(key: string, step: Step, reply: ApiReply<Pod>): void {
     if (reply.kind === "done") {
-      this.#retries.succeeded(name);
+      this.#turns.succeeded(key);
       if (step.kind === "delete" && !isStillThere(step.pod, step.graceSeconds, reply.object)) this.#known.forget(step.pod);
       else this.#known.put(reply.object);
       return;
     }
+    const isNew = this.#turns.failed(key, reply.message);
+    // Who follows the Pods says that the server is away.
+    if (reply.kind === "unanswered") return;
     if (reply.code === NOT_FOUND && step.kind !== "create") this.#known.forget(step.pod);
-    const isNew = this.#retries.failed(name, reply.message);
     // The watch will tell what the Pod is now.
     const isUsual = step.kind !== "create" && (reply.code === CONFLICT || reply.code === NOT_FOUND);
     if (isUsual || !isNew) return;
+    const name = `${step.kind} ${key}`;
     this.ports.recorder.log("error", "the server refuses a step of the agent", { step: name, code: reply.code, why: reply.message });
   }
-}
 
-function nameOf(step: Step): string {
-  return `${step.kind} ${step.kind === "create" ? entryKey(step.entry) : podKey(step.pod)}`;
+  #keyOf(step: Step): string {
+    return step.kind === "create" ? podKeyOf(step.entry, this.node.name) : podKey(step.pod);
+  }
 }
 
 function uidOf({ metadata }: Pod): string {

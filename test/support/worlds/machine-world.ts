@@ -30,6 +30,8 @@ export class MachineWorld extends ApiWorld {
   /** method, path, body of each write of the agent that arrived */
   readonly writes: string[] = [];
   readonly logged: string[] = [];
+  /** Whether this write is never answered. */
+  hangs: (write: string) => boolean = () => false;
   /** Asked before each write is sent, and before its answer arrives: true = the agent dies here. */
   diesAt: (what: "request" | "answer") => boolean = () => false;
   agent: SimProcess | undefined;
@@ -56,8 +58,10 @@ export class MachineWorld extends ApiWorld {
     const { clock } = process;
     const random = this.#random;
     const sent: typeof process.send = (path, init) => {
-      if (init.method !== undefined && init.method !== "GET" && isAlive()) this.writes.push(`${init.method} ${path} ${init.body ?? ""}`);
-      return process.send(path, init);
+      if (init.method === undefined || init.method === "GET") return process.send(path, init);
+      const write = `${init.method} ${path} ${init.body ?? ""}`;
+      if (isAlive()) this.writes.push(write);
+      return this.hangs(write) ? new Promise(() => undefined) : process.send(path, init);
     };
     const ports = {
       ...{ clock, random, recorder, files: this.#files(isAlive), api: new SentApi(sent, clock, random) },

@@ -500,6 +500,38 @@ describe("server that is away or refuses", () => {
     expect(world.logged.filter((line) => line.includes("cannot be followed"))).toHaveLength(1);
   });
 
+  it("a write that hangs: no other endpoint waits for it", async () => {
+    const world = new MachineWorld();
+    world.text = "- {name: a, port: 1}\n- {name: b, port: 2, check: {tcp: , periodSeconds: 1, failureThreshold: 1}}";
+    world.hangs = (write) => write.includes("a.n1");
+    await world.start();
+    for (const [isHealthy, brief] of [
+      [true, "b.n1:2 ready"],
+      [false, "b.n1:2 not ready"],
+      [true, "b.n1:2 ready"],
+    ] as const) {
+      if (isHealthy) world.healthy.add(2);
+      else world.healthy.delete(2);
+      await world.pass(2 * SECOND);
+      expect(world.brief).toEqual([brief]);
+    }
+    world.hangs = () => false;
+    await world.pass(10 * SECOND);
+    expect(world.brief).toEqual(["a.n1:1 ready", "b.n1:2 ready"]);
+  });
+
+  it("somebody who contradicts every write: about one write a second against it", async () => {
+    const world = await machine(WEB);
+    world.writes.length = 0;
+    for (let at = 0; at < 60 * SECOND; at += 100) {
+      const pod = world.pod("web.n1");
+      await world.pods.update({ ...pod, status: { ...pod?.status, conditions: [] } } as Pod, { group: "" }, "status");
+      await world.pass(100);
+    }
+    expect(world.writes.length).toBeGreaterThan(30);
+    expect(world.writes.length).toBeLessThan(90);
+  });
+
   it.each([401, 403, 429, 500])("%i for a while: tried on", async (code) => {
     const world = new MachineWorld();
     world.refuse = () => code;

@@ -38,6 +38,9 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
         Number(isSilent),
       );
     },
+    reportDelete(node) {
+      sql.exec("DELETE FROM node_reports WHERE node = ?", node);
+    },
     *facts() {
       for (const row of sql.exec<Row>("SELECT node, facts FROM node_facts")) {
         yield [row.node as string, JSON.parse(row.facts as string) as StoredFacts];
@@ -97,7 +100,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
     },
     checksLoad() {
       const row = sql.exec<Row>("SELECT checks FROM pushed_checks").toArray()[0];
-      return row ? (JSON.parse(row.checks as string) as ServiceCheck[]) : [];
+      return row && (JSON.parse(row.checks as string) as ServiceCheck[]);
     },
     checksPut(checks) {
       sql.exec(

@@ -29,10 +29,16 @@ const FIND_TIMEOUT_MS = 10_000;
 const CONFIRM_TIMEOUT_MS = 2_000;
 /** A check asks the controller for what it did not tell, unless it has told or answered anything for as long. A lost push costs so much. */
 export const HEARD_AGE_MS = 30_000;
-/** The same after a question without an answer. */
+/** The same after a question without an answer, and while nobody has told of checks. */
 const ASK_AGAIN_MS = 5_000;
 /** How long a question may take. Nobody waits for its answer. */
 const ASK_TIMEOUT_MS = 5_000;
+/** The controller may not have heard for so long of a Node that was found in its store. */
+const UNTOLD_MS = 60_000;
+/** Such Nodes whose store is asked at once whether they are still there. */
+const CONFIRMED_AT_ONCE = 8;
+/** Of a question for a Node: each push that comes meanwhile may be newer than its answer. */
+const FINDS_MAX = 3;
 /** Names without a Node that are remembered with the time of their last question; beyond it that memory starts over. */
 const ASKED_UNKNOWN_MAX = 1_000;
 /** A check that finds the alarm lost sets it so much later, behind its answer: a write that fails ends the object. */
@@ -80,6 +86,7 @@ export class NodeProxy implements NodeProxyRpc {
   readonly #unanswered: PacedLog;
   readonly #untold: PacedLog;
   #asksAt = -Infinity;
+  #question: Promise<void> | undefined;
   #watch: Watch;
   #isWaking = false;
 
@@ -149,9 +156,10 @@ export class NodeProxy implements NodeProxyRpc {
   }
 
   async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null> {
-    const asking = this.#askController();
-    // Without any state no check is known.
-    if (!this.#nodes.cursor) await asking;
+    const question = this.#askController();
+    if (!this.#nodes.knowsChecks) await question;
+    // An answer would say that no Service has a check.
+    if (!this.#nodes.knowsChecks) throw new Error(NOTHING_KNOWN);
     const check = this.#nodes.checkOf(service);
     const asked = family ?? check?.families[0];
     if (!check || !asked || !check.families.includes(asked)) return null;
@@ -253,36 +261,51 @@ export class NodeProxy implements NodeProxyRpc {
   }
 
   #take(change: ShardChange, isAnswer: boolean): void {
-    const now = this.ports.clock.now();
     // A Node that is gone is as one that was never seen. Whoever gets the name begins anew.
-    this.#forget(this.#nodes.take(change, now, this.#reports.keys(), isAnswer));
-    this.#asksAt = now + HEARD_AGE_MS;
+    this.#forget(this.#nodes.take(change, this.#reports, isAnswer));
+    this.#heard();
   }
 
-  /** Asks the controller, unless it was heard of late. A check does not wait for it. Never rejects. */
-  async #askController(): Promise<void> {
-    const { clock, state } = this.ports;
-    const now = clock.now();
+  /** The controller has told or answered something. */
+  #heard(): void {
+    this.#asksAt = this.ports.clock.now() + (this.#nodes.knowsChecks ? HEARD_AGE_MS : ASK_AGAIN_MS);
+    this.#confirm();
+  }
+
+  /** Asks the store for some of those Nodes that the controller should have told of by now: they may be gone. */
+  #confirm(): void {
+    const due = this.#nodes.untold.filter((name) => this.#isDue(name, UNTOLD_MS));
+    for (const name of due.slice(0, CONFIRMED_AT_ONCE)) void this.#find(name, UNTOLD_MS);
+  }
+
+  /** Asks the controller, unless it was heard of late. Those who ask together share one question. A check of a node does not wait for it. Never rejects. */
+  #askController(): Promise<void> {
+    const now = this.ports.clock.now();
     // A clock that was set back keeps nobody waiting.
-    if (now < this.#asksAt && this.#asksAt <= now + HEARD_AGE_MS) return;
-    this.#asksAt = now + ASK_AGAIN_MS;
-    const known = this.#nodes.cursor;
+    if (now < this.#asksAt && this.#asksAt <= now + HEARD_AGE_MS) return this.#question ?? Promise.resolve();
+    return (this.#question ??= this.#askOnce());
+  }
+
+  async #askOnce(): Promise<void> {
+    const { clock, state } = this.ports;
+    this.#asksAt = clock.now() + ASK_AGAIN_MS;
+    const before = this.#nodes.cursor;
     try {
-      const change = await withTimeout(clock, ASK_TIMEOUT_MS, state(known ?? null));
-      this.#asksAt = clock.now() + HEARD_AGE_MS;
+      // Whoever knows of no checks has nothing that the controller could build on.
+      const change = await withTimeout(clock, ASK_TIMEOUT_MS, state((this.#nodes.knowsChecks && before) || null));
       // A push that came meanwhile may be newer than the answer.
-      if (change && this.#nodes.cursor === known) this.#take(change, true);
+      if (change && this.#nodes.cursor === before) this.#take(change, true);
+      else this.#heard();
     } catch (error) {
       this.#untold.add(() => ({ error: String(error) }));
+    } finally {
+      this.#question = undefined;
     }
   }
 
   /** Looks for a Node that nobody told of in its store, unless that was done of late. Those who ask together share one question. Never rejects. */
   async #find(name: string, ageMaxMs: number): Promise<void> {
-    if (this.#nodes.isTold(name)) return;
-    const asked = this.#asked.get(name);
-    const age = this.ports.clock.now() - (asked?.answeredAt ?? -Infinity);
-    if (age >= 0 && age < ageMaxMs) return;
+    if (this.#nodes.isTold(name) || !this.#isDue(name, ageMaxMs)) return;
     let asking = this.#asking.get(name);
     if (!asking) {
       asking = this.#ask(name).finally(() => this.#asking.delete(name));
@@ -291,14 +314,27 @@ export class NodeProxy implements NodeProxyRpc {
     await asking;
   }
 
+  /** Whether no answer about the name is of late. */
+  #isDue(name: string, ageMaxMs: number): boolean {
+    const age = this.ports.clock.now() - (this.#asked.get(name)?.answeredAt ?? -Infinity);
+    return age < 0 || age >= ageMaxMs;
+  }
+
   async #ask(name: string): Promise<void> {
     const { clock } = this.ports;
     const asked: Asked = { answeredAt: clock.now(), isUnanswered: false };
     const timeoutMs = this.#nodes.factsOf(name) || this.#isKnownAbsent(name) ? CONFIRM_TIMEOUT_MS : FIND_TIMEOUT_MS;
     try {
-      const object = await withTimeout(clock, timeoutMs, this.ports.node(name));
-      // The controller may have told of it meanwhile, and later news.
-      if (!this.#nodes.isTold(name)) this.#found(name, object);
+      for (let finds = 1; finds <= FINDS_MAX; finds++) {
+        const before = this.#nodes.cursor;
+        const object = await withTimeout(clock, timeoutMs, this.ports.node(name));
+        // The controller may have told of it meanwhile, and later news.
+        if (this.#nodes.isTold(name)) break;
+        // Or that it is gone: the answer may be older.
+        if (this.#nodes.cursor !== before && finds < FINDS_MAX) continue;
+        this.#found(name, object);
+        break;
+      }
     } catch (error) {
       asked.answeredAt = this.#asked.get(name)?.answeredAt ?? -Infinity;
       asked.isUnanswered = true;
@@ -317,7 +353,7 @@ export class NodeProxy implements NodeProxyRpc {
 
   #found(name: string, object: string | null): void {
     if (object !== null) {
-      if (!this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node), this.ports.clock.now());
+      if (!this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node));
     } else if (this.#nodes.factsOf(name)) {
       this.#nodes.lost(name);
       this.#forget([name]);

@@ -21,6 +21,7 @@ export interface NodeStorage {
   transaction<T>(work: () => T): T;
   reports(): Iterable<readonly [node: string, kept: KeptReport]>;
   reportPut(node: string, kept: KeptReport): void;
+  reportDelete(node: string): void;
   facts(): Iterable<readonly [node: string, facts: StoredFacts]>;
   factsPut(node: string, facts: StoredFacts): void;
   counts(): Iterable<readonly [node: string, counts: LocalCounts]>;
@@ -33,6 +34,7 @@ export interface NodeStorage {
   /** how far the controller's knowledge is stored; undefined = nothing was told */
   cursorLoad(): Cursor | undefined;
   cursorPut(cursor: Cursor): void;
-  checksLoad(): readonly ServiceCheck[];
+  /** undefined = no list was told */
+  checksLoad(): readonly ServiceCheck[] | undefined;
   checksPut(checks: readonly ServiceCheck[]): void;
 }

@@ -16,8 +16,8 @@ export interface NodeAnswer extends HealthAnswer {
 }
 
 /**
- * The error text of a check while nothing is known of the node that could go on: neither the store of Nodes nor the controller has ever said whether it is
- * there. Errors cross RPC as their text.
+ * The error text of a check while nothing is known that could go on. Of a node: neither the store of Nodes nor the controller has ever said whether it is
+ * there. Of a Service: the controller has not told of checks. Errors cross RPC as their text.
  */
 export const NOTHING_KNOWN = "nothing is known of the node yet";
 
@@ -28,7 +28,7 @@ export interface NodeProxyRpc {
   health(node: string, path: HealthPath): Promise<NodeAnswer>;
   /**
    * What the healthCheckNodePort of a Service answers on the node; null = nothing answers there, since no Service has such a check in this family.
-   * `family`: null = that of the Service's first ClusterIP
+   * `family`: null = that of the Service's first ClusterIP. Rejects with NOTHING_KNOWN.
    */
   serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null>;
   /** Takes what the controller tells. Answers what the object has then: durable, and older than the change where that one has a gap; null = nothing. */

@@ -5,13 +5,14 @@
 import type { Family } from "../core/net/family";
 import { semanticEqual } from "../api/meta/equality";
 import type { NodeFacts } from "../api/meta/proxy-health";
+import type { KeptReport } from "./judgement";
 import type { NodeStorage, StoredFacts } from "./node-storage";
 import {
   compareCursors,
   type Cursor,
-  goesOnFrom,
   type LocalCounts,
   type PushedNode,
+  sameCursor,
   type ServiceCheck,
   type ShardChange,
 } from "./pushed/shard-change";
@@ -19,25 +20,29 @@ import {
 /** A Service with a check: by its healthCheckNodePort, or by its name. */
 export type AskedService = { readonly port: number } | { readonly namespace: string; readonly name: string };
 
-/** The controller may not have heard for so long of a Node that was found in its store. */
-const FOUND_MS = 60_000;
-
 type Storage = Pick<
   NodeStorage,
-  "transaction" | "facts" | "factsPut" | "counts" | "countsPut" | "nodeDelete" | "cursorLoad" | "cursorPut" | "checksLoad" | "checksPut"
+  | "transaction"
+  | "reportDelete"
+  | "facts"
+  | "factsPut"
+  | "counts"
+  | "countsPut"
+  | "nodeDelete"
+  | "cursorLoad"
+  | "cursorPut"
+  | "checksLoad"
+  | "checksPut"
 >;
 
 export class ToldNodes {
   readonly #facts: Map<string, StoredFacts>;
   readonly #counts: Map<string, LocalCounts>;
-  /** when Nodes were found in their store */
-  readonly #foundAt = new Map<string, number>();
-  #checks: readonly ServiceCheck[];
+  #checks: readonly ServiceCheck[] | undefined;
   #cursor: Cursor | undefined;
 
   constructor(private readonly storage: Storage) {
     this.#facts = new Map(storage.facts());
-    for (const [name, { isUntold }] of this.#facts) if (isUntold) this.#foundAt.set(name, -Infinity);
     this.#counts = new Map(storage.counts());
     this.#checks = storage.checksLoad();
     this.#cursor = storage.cursorLoad();
@@ -53,9 +58,14 @@ export class ToldNodes {
     return this.#facts.get(name);
   }
 
+  /** Whether the controller ever told of checks. */
+  get knowsChecks(): boolean {
+    return this.#checks !== undefined;
+  }
+
   /** The check of a Service, by its port or its name. */
   checkOf(asked: AskedService): ServiceCheck | undefined {
-    return this.#checks.find(({ namespace, name, port }) =>
+    return this.#checks?.find(({ namespace, name, port }) =>
       "port" in asked ? port === asked.port : name === asked.name && namespace === asked.namespace,
     );
   }
@@ -67,76 +77,78 @@ export class ToldNodes {
 
   /** Whether the controller told of the name, which it does once more when its Node goes. */
   isTold(name: string): boolean {
-    return this.#facts.has(name) && !this.#foundAt.has(name);
+    const facts = this.#facts.get(name);
+    return facts !== undefined && !facts.isUntold;
+  }
+
+  /** Names of Nodes that were found in their store, and of which the controller has not told. */
+  get untold(): string[] {
+    return [...this.#facts].flatMap(([name, { isUntold }]) => (isUntold ? [name] : []));
   }
 
   /** A Node that was found is gone again. */
   lost(name: string): void {
     this.storage.nodeDelete(name);
-    this.#remember(name, null);
+    this.#forget(name);
   }
 
   /** A Node that nobody told of. */
-  found(name: string, facts: NodeFacts, now: number): void {
+  found(name: string, facts: NodeFacts): void {
     const stored = { ...facts, isUntold: true } as const;
     this.storage.factsPut(name, stored);
     this.#facts.set(name, stored);
-    this.#foundAt.set(name, now);
   }
 
   /**
    * Takes a change, unless it is older than what is known or has a gap. Answers the names whose reports go: their Nodes are gone, or others now.
+   * A Node that was found stays: the controller may not have heard of it, and its store says when it is gone.
    *
    * @param isAnswer it answers a question that was asked with today's cursor, so it is newer whatever its cursor says
-   * @param others names that may be known besides: a whole state without them ends them, too
    */
-  take(change: ShardChange, now: number, others: Iterable<string>, isAnswer = false): string[] {
+  take(change: ShardChange, reports: ReadonlyMap<string, Pick<KeptReport, "reportedAt">>, isAnswer = false): string[] {
     const own = this.#cursor;
     if (!isAnswer && own && compareCursors(change.to, own) <= 0) return [];
-    if (!goesOnFrom(own, change)) return [];
+    if (change.from && !(own && sameCursor(own, change.from))) return [];
     const entries = new Map(Object.entries(change.nodes));
-    if (!change.from) {
-      for (const name of [...this.#facts.keys(), ...others]) if (!entries.has(name) && !this.#isNew(name, now)) entries.set(name, null);
+    if (!change.from) for (const name of [...this.#facts.keys(), ...reports.keys()]) if (!entries.has(name)) entries.set(name, null);
+    const told: [string, PushedNode][] = [];
+    const gone: string[] = [];
+    for (const [name, entry] of entries) {
+      if (entry) told.push([name, entry]);
+      else if (!this.#facts.get(name)?.isUntold) gone.push(name);
     }
-    const ended = [...entries].flatMap(([name, entry]) => (this.#isOther(name, entry) ? [name] : []));
+    const ended = [...gone, ...told.flatMap(([name, { facts }]) => (this.#isEarlier(name, reports.get(name), facts) ? [name] : []))];
     const { storage } = this;
     storage.transaction(() => {
-      for (const name of ended) storage.nodeDelete(name);
-      for (const [name, entry] of entries) if (entry) this.#store(name, entry, ended.includes(name));
-      if (change.checks && !semanticEqual(change.checks, this.#checks)) storage.checksPut(change.checks);
-      storage.cursorPut(change.to);
+      for (const name of gone) storage.nodeDelete(name);
+      for (const [name, entry] of told) this.#store(name, entry, ended.includes(name));
+      if (change.checks && (!this.#checks || !semanticEqual(change.checks, this.#checks))) storage.checksPut(change.checks);
+      if (!own || !sameCursor(own, change.to)) storage.cursorPut(change.to);
     });
-    for (const [name, entry] of entries) this.#remember(name, entry);
+    for (const name of gone) this.#forget(name);
+    for (const [name, { facts, counts }] of told) {
+      this.#facts.set(name, facts);
+      if (counts) this.#counts.set(name, counts);
+    }
     this.#checks = change.checks ?? this.#checks;
     this.#cursor = change.to;
     return ended;
   }
 
-  #isNew(name: string, now: number): boolean {
-    const age = now - (this.#foundAt.get(name) ?? -Infinity);
-    return age >= 0 && age < FOUND_MS;
+  /** Whether the report is of an earlier Node of the name. The agent of this one may have reported before anybody told of it. */
+  #isEarlier(name: string, report: Pick<KeptReport, "reportedAt"> | undefined, { uid, createdAt = Infinity }: NodeFacts): boolean {
+    const known = this.#facts.get(name)?.uid;
+    return report !== undefined && known !== undefined && known !== uid && report.reportedAt < createdAt;
   }
 
-  /** Whether what is kept under the name is of no Node any more, or of an earlier one. */
-  #isOther(name: string, entry: PushedNode | null): boolean {
-    if (!entry) return true;
-    const uid = this.#facts.get(name)?.uid;
-    return uid !== undefined && uid !== entry.facts.uid;
+  #store(name: string, { facts, counts }: PushedNode, endsReport: boolean): void {
+    if (endsReport) this.storage.reportDelete(name);
+    if (!semanticEqual(facts, this.#facts.get(name))) this.storage.factsPut(name, facts);
+    if (counts && !semanticEqual(counts, this.#counts.get(name))) this.storage.countsPut(name, counts);
   }
 
-  #store(name: string, { facts, counts }: PushedNode, isNew: boolean): void {
-    if (isNew || !semanticEqual(facts, this.#facts.get(name))) this.storage.factsPut(name, facts);
-    if (!semanticEqual(counts, isNew ? {} : (this.#counts.get(name) ?? {}))) this.storage.countsPut(name, counts);
-  }
-
-  #remember(name: string, entry: PushedNode | null): void {
-    this.#foundAt.delete(name);
-    if (entry) {
-      this.#facts.set(name, entry.facts);
-      this.#counts.set(name, entry.counts);
-    } else {
-      this.#facts.delete(name);
-      this.#counts.delete(name);
-    }
+  #forget(name: string): void {
+    this.#facts.delete(name);
+    this.#counts.delete(name);
   }
 }

@@ -6,6 +6,7 @@
  */
 import { FAMILIES, type Family } from "../../core/net/family";
 import type { Node } from "./kubernetes";
+import { parseTime } from "./time";
 
 /** Twice kube-proxy's sync period of 30 s. */
 export const HEALTH_TIMEOUT_MS = 60_000;
@@ -83,6 +84,8 @@ export function serviceHealthAnswer(
 export interface NodeFacts {
   /** tells a Node from a later one of the same name; absent in rows of older releases */
   readonly uid?: string;
+  /** its creationTimestamp, in ms since the epoch: whole seconds */
+  readonly createdAt?: number;
   /** it has a deletionTimestamp */
   readonly isTerminating: boolean;
   /** keys of its taints */
@@ -90,8 +93,14 @@ export interface NodeFacts {
 }
 
 export function nodeFacts({ metadata, spec }: Node): NodeFacts {
-  const { uid, deletionTimestamp } = metadata ?? {};
-  return { ...(uid && { uid }), isTerminating: Boolean(deletionTimestamp), taints: spec?.taints?.map(({ key }) => key) ?? [] };
+  const { uid, creationTimestamp, deletionTimestamp } = metadata ?? {};
+  const createdAt = parseTime(creationTimestamp);
+  return {
+    ...(uid && { uid }),
+    ...(createdAt !== undefined && { createdAt }),
+    isTerminating: Boolean(deletionTimestamp),
+    taints: spec?.taints?.map(({ key }) => key) ?? [],
+  };
 }
 
 /**

@@ -2,10 +2,10 @@
  * The pass of the controller "proxy-health": it reads what changed of Nodes, Services and their slices, and tells each shard what changed of its nodes.
  *
  * - What is told is on disk before. A push that fails is repeated; a shard that is being checked asks as well.
- * - What cannot be read holds up nothing else: shards go on with what they have.
- * - Nobody is told anything before everything has been read once: half of it would take nodes away.
+ * - What cannot be read holds up nothing else, and neither does who cannot be told: shards go on with what they have.
+ * - Nobody is told of Nodes before all of them have been read once, nor of checks and counts before Services and slices have: half of them would take
+ *   some away.
  */
-import { inParallel } from "../../core/base/in-parallel";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { EndpointSlice } from "../../api/meta/kubernetes";
@@ -22,7 +22,8 @@ import { LocalSlices } from "./local-slices";
 import type { NodeTarget } from "./node-target";
 import { ServiceChecks } from "./service-checks";
 import { type Lack, ShardBooks } from "./shard-books";
-import { compareCursors, type Cursor, type PushedNode, type ShardChange } from "./shard-change";
+import type { Cursor, PushedNode, ShardChange } from "./shard-change";
+import { ShardSender, type ShardSenderPorts } from "./shard-sender";
 import { TargetNodes } from "./target-nodes";
 
 /** Names of the cursors. */
@@ -35,21 +36,18 @@ const PAGE_ENTRIES = 500;
 const APART_MS = 100;
 /** After this time no page of a store is read. */
 const BUDGET_MS = 30_000;
-/** A shard that does not answer holds up the next pass for so long. */
-const PUSH_TIMEOUT_MS = 2_000;
-const PUSHES_AT_ONCE = 16;
-/** Whoever asks so long after the last pass asks for one, too: a poke may be lost. */
-const FRESH_MS = 20_000;
+/** How long Services, slices and shards hold up the next pass: a change of a Node waits for it. */
+const SETTLE_MS = 250;
+/** Whoever asks so long after the last pass began asks for one, too: a poke may be lost. */
+const FRESH_MS = 5_000;
 
-export interface PushPorts {
+export interface PushPorts extends Pick<ShardSenderPorts, "push"> {
   clock: Pick<Clock, "now" | "after" | "sleep">;
   recorder: Recorder;
   storage: RowStorage;
   nodes: ObjectFeed;
   services: ObjectFeed;
   slices: ObjectFeed;
-  /** tells a shard; answers what it has then, null = nothing. Makes a stub for one call. */
-  push(shard: number, change: ShardChange): Promise<Cursor | null>;
 }
 
 export class PushPass {
@@ -61,11 +59,15 @@ export class PushPass {
   readonly #nodeStore: FollowedStore;
   readonly #serviceStore: FollowedStore;
   readonly #sliceStore: FollowedStore;
+  readonly #sender: ShardSender;
   readonly #changed = new Set<string>();
   #areChecksOther = false;
+  /** Services and slices have been read once. */
+  #areCountsRead = false;
+  #reading: Promise<boolean> | undefined;
+  #mustReadAgain = false;
   #isLoaded = false;
   #begunAt = -Infinity;
-  #readAt = -Infinity;
 
   constructor(private readonly ports: PushPorts) {
     const { storage, clock, nodes, services, slices, recorder } = ports;
@@ -84,6 +86,14 @@ export class PushPass {
     this.#nodeStore = new FollowedStore(NODES, nodes, this.#nodes.reader, rows, recorder);
     this.#serviceStore = new FollowedStore(SERVICES, services, this.#checks.reader, rows, recorder);
     this.#sliceStore = new FollowedStore(SLICES, slices, this.#slices.reader, rows, recorder);
+    this.#sender = new ShardSender({
+      clock,
+      recorder,
+      books: this.#books,
+      change: (shard, lack, to) => this.#change(shard, lack, to),
+      save: () => this.#note(),
+      push: (shard, change) => ports.push(shard, change),
+    });
   }
 
   async run(): Promise<PassResult> {
@@ -92,16 +102,50 @@ export class PushPass {
     if (apart > 0 && apart <= APART_MS) await clock.sleep(apart);
     this.#begunAt = clock.now();
     this.load();
+    let areCountsRead = false;
+    const reading = this.#readCounts().then((isRead) => (areCountsRead = isRead));
+    const areNodesRead = await this.#nodeStore.pull(this.#budget());
+    this.#tell();
+    await withTimeout(
+      clock,
+      SETTLE_MS,
+      reading.then(() => this.#sender.end()),
+    ).catch(() => undefined);
+    return { left: !areNodesRead || !areCountsRead || !this.#sender.isDone };
+  }
+
+  #budget(): () => boolean {
+    const { clock } = this.ports;
     const endsAt = clock.now() + BUDGET_MS;
-    const mayGoOn = (): boolean => clock.now() < endsAt;
-    const areNodesRead = await this.#nodeStore.pull(mayGoOn);
-    // Slices that cannot be read, or many of them, make no taint late.
-    const areNodesTold = await this.#tell();
-    const areCountsRead = (await this.#serviceStore.pull(mayGoOn)) && (await this.#readSlices(mayGoOn));
-    const isRead = areNodesRead && areCountsRead;
-    if (isRead) this.#readAt = clock.now();
-    const isTold = (await this.#tell()) && areNodesTold;
-    return { left: !isRead || !isTold };
+    return () => clock.now() < endsAt;
+  }
+
+  /** Reads Services and slices and tells of them: once more if that is under way. Answers whether all were read. Never rejects. */
+  #readCounts(): Promise<boolean> {
+    this.#mustReadAgain = true;
+    return (this.#reading ??= this.#readUntilDone());
+  }
+
+  async #readUntilDone(): Promise<boolean> {
+    try {
+      while (this.#mustReadAgain) {
+        this.#mustReadAgain = false;
+        const mayGoOn = this.#budget();
+        const isRead = (await this.#serviceStore.pull(mayGoOn)) && (await this.#readSlices(mayGoOn));
+        this.#areCountsRead ||= isRead;
+        // What was read so far is told in any case.
+        this.#tell();
+        // The next pass tries again.
+        if (!isRead) return false;
+      }
+      return true;
+    } catch (error) {
+      this.ports.recorder.log("warn", "a controller could not save what it read", { error: String(error) });
+      return false;
+    } finally {
+      // In the turn of the last look: whoever asks from now on begins anew.
+      this.#reading = undefined;
+    }
   }
 
   /** Whether the slices of all checked Services are read. Without such a Service nobody reads slices. Never rejects. */
@@ -143,9 +187,13 @@ export class PushPass {
     if (this.#nodes.get(node)) this.#changed.add(node);
   }
 
-  /** The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. */
+  /**
+   * The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. Throws when it cannot be put on
+   * disk: a crash would take back what the shard was told.
+   */
   stateOf(shard: number, known: Cursor | undefined): ShardChange | null {
     this.load();
+    this.#note();
     const to = this.#books.cursor;
     if (!to || (known && this.#books.isCurrent(shard, known))) return null;
     return this.#whole(shard, to);
@@ -157,9 +205,9 @@ export class PushPass {
     return this.#books.cursor && [...this.#nodes.all];
   }
 
-  /** Whether what changed long ago is known. */
+  /** Whether a pass has begun of late. */
   get isFresh(): boolean {
-    const age = this.ports.clock.now() - this.#readAt;
+    const age = this.ports.clock.now() - this.#begunAt;
     return age >= 0 && age < FRESH_MS;
   }
 
@@ -174,65 +222,45 @@ export class PushPass {
     this.#isLoaded = true;
   }
 
-  /** Saves what was read and tells the shards of it. Answers whether they all have it. */
-  async #tell(): Promise<boolean> {
+  /** Saves what was read and begins to tell the shards of it. */
+  #tell(): void {
+    this.#note();
+    this.#sender.begin();
+  }
+
+  /** Saves what was read, and what shards lack for it: together, or a crash would lose what they lack. Throws when storage does. */
+  #note(): void {
     const books = this.#books;
-    if (!books.cursor && this.#rows.cursor(NODES) && this.#rows.cursor(SERVICES) && this.#checks.unread.length === 0) {
-      books.open();
-      // Some may have been read before a crash.
-      for (const { name } of this.#nodes.all) this.#changed.add(name);
-    }
+    const isOpening = !books.cursor && this.#rows.cursor(NODES) !== undefined;
+    if (isOpening) books.open();
+    const areCountsNew = this.#areCountsRead && !books.knowsChecks;
     if (books.cursor) {
-      books.note(this.#changed, this.#areChecksOther);
+      // Some may have been read before a crash.
+      if (isOpening || areCountsNew) for (const { name } of this.#nodes.all) this.#changed.add(name);
+      books.note(this.#changed, areCountsNew || (books.knowsChecks && this.#areChecksOther));
       this.#changed.clear();
       this.#areChecksOther = false;
     }
     this.#rows.save();
-    const lacking = books.lacking;
-    let isTold = true;
-    await inParallel(lacking, PUSHES_AT_ONCE, async ([shard, lack]) => {
-      const isDone = (await this.#push(shard, lack)) || (lack.isWhole && (await this.#push(shard, lack)));
-      isTold &&= isDone;
-    });
-    this.#rows.save();
-    return isTold;
   }
 
-  /** Never rejects. */
-  async #push(shard: number, lack: Lack): Promise<boolean> {
-    const { clock, recorder } = this.ports;
-    const books = this.#books;
-    const to = books.cursor;
-    if (!to) return true;
-    const change: ShardChange = lack.isWhole
-      ? this.#whole(shard, to)
-      : { from: books.startOf(shard), to, nodes: this.#entries(lack.nodes), ...(lack.checks && { checks: this.#checks.told }) };
-    try {
-      const has = await withTimeout(clock, PUSH_TIMEOUT_MS, this.ports.push(shard, change));
-      if (has && has.epoch > to.epoch) {
-        if (has.epoch >= (books.cursor?.epoch ?? 0)) books.beginAfter(has);
-        this.#rows.save();
-        return false;
-      }
-      const isDelivered = has !== null && compareCursors(has, to) >= 0;
-      if (isDelivered) books.delivered(shard, to);
-      else lack.isWhole = true;
-      return isDelivered;
-    } catch (error) {
-      recorder.log("warn", "an object with the health of nodes could not be told what changed", { shard, error: String(error) });
-      return false;
-    }
+  #change(shard: number, { nodes, checks, isWhole }: Lack, to: Cursor): ShardChange {
+    const from = this.#books.startOf(shard);
+    if (isWhole || !from) return this.#whole(shard, to);
+    return { from, to, nodes: this.#entries(nodes), ...(checks && { checks: this.#checks.told }) };
   }
 
   #whole(shard: number, to: Cursor): ShardChange {
     const names = [...this.#nodes.all].map(({ name }) => name).filter((name) => shardOf(name) === shard);
-    return { to, nodes: this.#entries(names), checks: this.#checks.told };
+    return { to, nodes: this.#entries(names), ...(this.#books.knowsChecks && { checks: this.#checks.told }) };
   }
 
   #entries(names: Iterable<string>): ShardChange["nodes"] {
     const entry = (name: string): PushedNode | null => {
       const node = this.#nodes.get(name);
-      return node ? { facts: node.facts, counts: this.#slices.counts(name, (service) => this.#checks.isTold(service)) } : null;
+      if (!node) return null;
+      const counts = this.#books.knowsChecks && { counts: this.#slices.counts(name, (service) => this.#checks.isTold(service)) };
+      return { facts: node.facts, ...counts };
     };
     return Object.fromEntries([...names].map((name) => [name, entry(name)]));
   }

@@ -1,18 +1,27 @@
 /**
- * What each shard still lacks. A row for each shard says up to which change it has answered: after a crash, one that has not answered its last change gets
- * everything. A shard in which no Node has ever been has no row, and nobody calls it.
+ * What each shard still lacks. A row for each shard says what it has for certain: after a crash, one that has not got its last change gets everything.
+ * A shard in which no Node has ever been has no row, and nobody calls it.
+ *
+ * Each life of the controller's memory has an epoch of its own for its changes. So cursors tell changes apart also when the rows went back to an earlier
+ * time (point-in-time recovery). A shard that heard of the lost changes then has a cursor that no row names, and gets everything.
  */
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 import { shardOf } from "../../tenancy/cluster-objects";
-import type { Cursor } from "./shard-change";
+import { type Cursor, sameCursor } from "./shard-change";
 
 const KIND = "shards";
 const CURSOR_KIND = "cursor";
 
-/** Sequences of the last change for the shard, and of the last one that it has. 0 = none. */
+interface CursorRow extends Cursor {
+  /** sequence of the last change of the list of checks, for all shards; absent = checks and counts are not known yet */
+  readonly checksChangedAt?: number;
+}
+
 interface ShardRow {
+  /** sequence of the last change for the shard */
   readonly changedAt: number;
-  readonly hasUpTo: number;
+  /** what it has for certain; absent = nothing */
+  readonly has?: Cursor;
 }
 
 export interface Lack {
@@ -24,7 +33,9 @@ export interface Lack {
 export class ShardBooks {
   readonly #rows = new Map<number, ShardRow>();
   readonly #lacks = new Map<number, Lack>();
-  #cursor: Cursor | undefined;
+  #cursor: CursorRow | undefined;
+  /** The epoch of the cursor is of this life. */
+  #isOwnEpoch = false;
 
   constructor(
     private readonly kept: Pick<KeptRows, "saved" | "put">,
@@ -32,27 +43,31 @@ export class ShardBooks {
   ) {}
 
   load(): void {
-    for (const [, cursor] of this.kept.saved<Cursor>(CURSOR_KIND)) this.#cursor = cursor;
+    for (const [, cursor] of this.kept.saved<CursorRow>(CURSOR_KIND)) this.#cursor = cursor;
     for (const [shard, row] of this.kept.saved<ShardRow>(KIND)) {
       this.#rows.set(Number(shard), row);
-      if (row.hasUpTo < row.changedAt) this.#lackOf(Number(shard)).isWhole = true;
+      if (!row.has || row.has.sequence < row.changedAt) this.#lackOf(Number(shard)).isWhole = true;
     }
   }
 
   /** undefined = nothing is known yet */
   get cursor(): Cursor | undefined {
-    return this.#cursor;
+    return this.#cursor && { epoch: this.#cursor.epoch, sequence: this.#cursor.sequence };
   }
 
-  /** Opens the books, once: all that there is has been read. */
+  /** Whether checks and counts have ever been noted: before, nobody is told of any. */
+  get knowsChecks(): boolean {
+    return this.#cursor?.checksChangedAt !== undefined;
+  }
+
+  /** Opens the books, once: all Nodes have been read. */
   open(): void {
+    this.#isOwnEpoch = true;
     this.#setCursor({ epoch: this.now(), sequence: 0 });
   }
 
   /** Notes a change: of these nodes, and of the list of checks. Nobody hears of it before the rows are saved. */
   note(names: Iterable<string>, areChecksOther: boolean): void {
-    const before = this.#cursor;
-    if (!before) throw new Error("the books are not open");
     const shards = new Set(areChecksOther ? this.#rows.keys() : []);
     for (const name of names) {
       const shard = shardOf(name);
@@ -60,48 +75,74 @@ export class ShardBooks {
       this.#lackOf(shard).nodes.add(name);
     }
     if (shards.size === 0 && !areChecksOther) return;
-    const sequence = before.sequence + 1;
-    this.#setCursor({ ...before, sequence });
+    const { sequence } = this.#advance();
+    if (areChecksOther && this.#cursor) this.#setCursor({ ...this.#cursor, checksChangedAt: sequence });
     for (const shard of shards) {
-      const row = this.#rows.get(shard);
       const lack = this.#lackOf(shard);
-      if (!row) lack.isWhole = true;
       lack.checks ||= areChecksOther;
-      this.#setRow(shard, { changedAt: sequence, hasUpTo: row?.hasUpTo ?? 0 });
+      this.#setRow(shard, { ...this.#rows.get(shard), changedAt: sequence });
     }
   }
 
-  get lacking(): [shard: number, lack: Lack][] {
-    return [...this.#lacks];
+  get lacking(): number[] {
+    return [...this.#lacks.keys()];
   }
 
-  /** What the shard has for certain. */
-  startOf(shard: number): Cursor {
-    return { epoch: this.#cursor?.epoch ?? 0, sequence: this.#rows.get(shard)?.hasUpTo ?? 0 };
+  /** What the shard lacks, to be told now: delivered, or put back. undefined = nothing. */
+  take(shard: number): Lack | undefined {
+    const lack = this.#lacks.get(shard);
+    this.#lacks.delete(shard);
+    return lack;
+  }
+
+  putBack(shard: number, { nodes, checks, isWhole }: Lack): void {
+    const lack = this.#lackOf(shard);
+    for (const name of nodes) lack.nodes.add(name);
+    lack.checks ||= checks;
+    lack.isWhole ||= isWhole;
+  }
+
+  /** What the shard has for certain; undefined = nothing. */
+  startOf(shard: number): Cursor | undefined {
+    return this.#rows.get(shard)?.has;
   }
 
   /** Whether somebody with this cursor lacks nothing of the shard. */
   isCurrent(shard: number, known: Cursor): boolean {
-    const cursor = this.#cursor;
-    // One without a row hears of checks by its own questions alone.
-    return known.epoch === cursor?.epoch && known.sequence >= (this.#rows.get(shard)?.changedAt ?? cursor.sequence);
+    const { changedAt = this.#cursor?.checksChangedAt ?? 0, has } = this.#rows.get(shard) ?? {};
+    if (known.sequence < changedAt) return false;
+    return (has !== undefined && sameCursor(known, has)) || this.#isOfEpoch(known);
   }
 
-  /** The shard has everything up to the cursor. */
-  delivered(shard: number, { epoch, sequence }: Cursor): void {
-    if (epoch !== this.#cursor?.epoch) return;
-    this.#lacks.delete(shard);
-    const changedAt = this.#rows.get(shard)?.changedAt ?? 0;
-    this.#setRow(shard, { changedAt, hasUpTo: sequence });
+  /**
+   * Takes what a shard has after it was told of everything up to `to`. Answers whether that is as much, or more.
+   * What it may have more comes from an answer to its own question.
+   */
+  delivered(shard: number, to: Cursor, has: Cursor): boolean {
+    if (!sameCursor(has, to) && !(this.#isOfEpoch(has) && this.#isOfEpoch(to) && has.sequence > to.sequence)) return false;
+    this.#setRow(shard, { changedAt: this.#rows.get(shard)?.changedAt ?? 0, has });
+    return true;
   }
 
-  /** A shard has a cursor of a later epoch: these rows are new, and their epoch was taken from a clock that was set back. Every shard gets everything. */
+  /** A shard has a cursor that is later than all of these books: it comes from rows that are lost, and from a clock that was set back since. */
   beginAfter({ epoch }: Cursor): void {
-    this.#setCursor({ epoch: epoch + 1, sequence: this.#cursor?.sequence ?? 0 });
-    for (const [shard, { changedAt }] of this.#rows) {
-      this.#lackOf(shard).isWhole = true;
-      this.#setRow(shard, { changedAt, hasUpTo: 0 });
-    }
+    this.#advance(epoch);
+  }
+
+  #isOfEpoch({ epoch, sequence }: Cursor): boolean {
+    return this.#cursor !== undefined && epoch === this.#cursor.epoch && sequence <= this.#cursor.sequence;
+  }
+
+  /** Moves the cursor on. @param epoch the next one is later */
+  #advance(epoch?: number): Cursor {
+    const before = this.#cursor;
+    if (!before) throw new Error("the books are not open");
+    const goesOn = this.#isOwnEpoch && epoch === undefined;
+    const own = goesOn ? before.epoch : Math.max(this.now(), before.epoch + 1, (epoch ?? 0) + 1);
+    const cursor = { ...before, epoch: own, sequence: before.sequence + 1 };
+    this.#isOwnEpoch = true;
+    this.#setCursor(cursor);
+    return cursor;
   }
 
   #lackOf(shard: number): Lack {
@@ -115,7 +156,7 @@ export class ShardBooks {
     this.kept.put(KIND, String(shard), row);
   }
 
-  #setCursor(cursor: Cursor): void {
+  #setCursor(cursor: CursorRow): void {
     this.#cursor = cursor;
     this.kept.put(CURSOR_KIND, "", cursor);
   }

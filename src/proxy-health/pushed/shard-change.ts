@@ -6,11 +6,14 @@
 import type { NodeFacts } from "../../api/meta/proxy-health";
 import type { Family } from "../../core/net/family";
 
-/** How much of the controller's knowledge somebody has. Cursors are ordered: first by epoch, then by sequence. */
+/**
+ * How much of the controller's knowledge somebody has. Cursors are ordered: first by epoch, then by sequence. No two changes have the same cursor, also
+ * where the controller's rows went back to an earlier time.
+ */
 export interface Cursor {
-  /** when the controller's rows began, in ms since the epoch: larger once they were lost */
+  /** when the life of the controller's memory began that made the change, in ms since the epoch */
   readonly epoch: number;
-  /** number of the controller's last change; it is on the controller's disk before anybody hears of it */
+  /** number of the change; it is on the controller's disk before anybody hears of it */
   readonly sequence: number;
 }
 
@@ -29,16 +32,17 @@ export type LocalCounts = Readonly<Record<string, Readonly<Partial<Record<Family
 
 export interface PushedNode {
   readonly facts: NodeFacts;
-  readonly counts: LocalCounts;
+  /** absent = not known yet: those that the shard has go on */
+  readonly counts?: LocalCounts;
 }
 
 export interface ShardChange {
-  /** The change goes on from here. Absent: it is the whole state, and what it lacks is gone. */
+  /** Only a shard with this cursor can go on with the change. Absent: it is the whole state, and what it lacks is gone. */
   readonly from?: Cursor;
   readonly to: Cursor;
   /** by name; null = the API has no such Node any more */
   readonly nodes: Readonly<Record<string, PushedNode | null>>;
-  /** all checks of the cluster; absent = those that the shard has */
+  /** all checks of the cluster; absent = they did not change, or are not known yet: those that the shard has go on */
   readonly checks?: readonly ServiceCheck[];
 }
 
@@ -47,7 +51,6 @@ export function compareCursors(a: Cursor, b: Cursor): number {
   return a.epoch - b.epoch || a.sequence - b.sequence;
 }
 
-/** Whether somebody with the cursor `own` can go on with the change. */
-export function goesOnFrom(own: Cursor | undefined, { from }: Pick<ShardChange, "from">): boolean {
-  return from === undefined || (own !== undefined && own.epoch === from.epoch && own.sequence >= from.sequence);
+export function sameCursor(a: Cursor, b: Cursor): boolean {
+  return compareCursors(a, b) === 0;
 }

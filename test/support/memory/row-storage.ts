@@ -2,7 +2,7 @@ import type { StoreCursor } from "../../../src/api/rpc/object-links";
 import type { RowStorage } from "../../../src/controllers/followed/row-storage";
 import { Journal, JournaledMap } from "../sim/journal";
 
-/** The rows of an endpoint controller on a journal. */
+/** The rows of a controller on a journal. */
 export class MemoryRowStorage implements RowStorage {
   readonly #rows: JournaledMap<readonly [kind: string, key: string, text: string]>;
   readonly #cursors: JournaledMap<string>;
@@ -10,6 +10,12 @@ export class MemoryRowStorage implements RowStorage {
   constructor(readonly journal = new Journal()) {
     this.#rows = new JournaledMap(journal);
     this.#cursors = new JournaledMap(journal);
+  }
+
+  /** The function brings back what there is now. */
+  remembered(): () => void {
+    const back = [this.#rows.remembered(), this.#cursors.remembered()];
+    return () => back.forEach((one) => one());
   }
 
   transaction(work: () => void): void {

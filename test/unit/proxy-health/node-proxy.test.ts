@@ -25,6 +25,8 @@ class World {
   cursor: Cursor = { epoch: 1, sequence: 0 };
   isControllerAway = false;
   isDiskFull = false;
+  /** what happens once while the store of Nodes answers */
+  meanwhile: () => Promise<unknown> = () => Promise.resolve();
   readonly #timers = new Set<{ at: number; work: () => void }>();
   /** Nodes in the API; undefined = the store does not answer */
   nodes: Map<string, Node> | undefined = new Map([["n1", {}]]);
@@ -54,11 +56,14 @@ class World {
         storage: this.storage,
         clock,
         recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
-        node: (name) => {
+        node: async (name) => {
           this.asked++;
-          if (!this.nodes) return Promise.reject(new Error("store is away"));
+          if (!this.nodes) throw new Error("store is away");
           const node = this.nodes.get(name);
-          return Promise.resolve(node ? JSON.stringify(node) : null);
+          const { meanwhile } = this;
+          this.meanwhile = () => Promise.resolve();
+          await meanwhile();
+          return node ? JSON.stringify(node) : null;
         },
         state: (known) => {
           this.questions++;
@@ -136,6 +141,16 @@ class World {
   async ring(): Promise<void> {
     this.alarmAt = undefined;
     await this.#object.alarm();
+  }
+
+  /** Code of the check of default/web, or why there is none. */
+  async serviceCodes(): Promise<string> {
+    try {
+      const answer = await this.#object.serviceHealth("n1", { namespace: "default", name: "web" }, null);
+      return answer ? String(answer.code) : "refused";
+    } catch (error) {
+      return (error as Error).message;
+    }
   }
 
   async body(path: HealthPath, node = "n1"): Promise<{ code: number; [member: string]: unknown }> {
@@ -587,18 +602,99 @@ describe("what the controller tells", () => {
     expect(await world.codes()).toBe("503 200");
   });
 
-  it("a whole state: ends what it lacks, but for a Node that was found a moment ago", async () => {
+  it("a whole state without Nodes that were found: their store is asked whether they are there, but for those of the last minute", async () => {
     const world = new World();
-    world.nodes?.set("n2", {});
+    world.nodes?.set("n2", {}).set("n3", {});
     await world.report(APPLIED, "n2");
+    await world.report(APPLIED, "n3");
     world.now += 60_000;
     await world.report();
-    world.nodes?.clear();
-    await world.tell();
-    expect([[...world.storage.reports()].map(([name]) => name), [...world.storage.facts()].map(([name]) => name)]).toEqual([
-      ["n1"],
-      ["n1"],
+    world.nodes?.delete("n2");
+    world.nodes?.delete("n1");
+    await world.push({ to: { epoch: 1, sequence: 1 }, nodes: {}, checks: [] });
+    await world.behind();
+    const kept = () => [[...world.storage.reports()].map(([name]) => name), [...world.storage.facts()].map(([name]) => name)];
+    expect(kept()).toEqual([
+      ["n3", "n1"],
+      ["n3", "n1"],
     ]);
+    world.restart();
+    await world.push({ to: { epoch: 1, sequence: 2 }, nodes: {}, checks: [] });
+    await world.behind();
+    expect(kept()).toEqual([["n3"], ["n3"]]);
+  });
+
+  it("a Node that was found, and a store that fails: no whole state ends it", async () => {
+    const world = new World();
+    await world.report({ IPv4: { healthy: false } });
+    const { nodes } = world;
+    world.nodes = undefined;
+    world.now += 120_000;
+    await world.push({ to: { epoch: 1, sequence: 1 }, nodes: {}, checks: [] });
+    await world.behind();
+    expect(await world.codes()).toBe("503 503");
+    world.nodes = nodes;
+    expect(await world.report()).toBe("kept");
+  });
+
+  it("a Node that goes while its store answers that it is there: is gone, since the push is newer", async () => {
+    const world = new World();
+    world.nodes?.set("n2", {});
+    await world.tell();
+    world.setNode({ taints: [] });
+    world.meanwhile = async () => {
+      world.nodes?.delete("n2");
+      await world.tell("n2");
+    };
+    world.cursor = { epoch: 1, sequence: 2 };
+    const lost = { from: { epoch: 1, sequence: 1 }, to: world.cursor, nodes: { n2: null } };
+    await world.push(lost);
+    expect(await world.report(APPLIED, "n2")).toBe("unknownNode");
+    expect([...world.storage.reports()]).toEqual([]);
+  });
+
+  it.each<[what: string, reportedAfterMs: number, codes: string]>([
+    ["of the new agent", 1_000, "503 503"],
+    ["of the earlier agent", -1_000, "200 200"],
+  ])("a Node made anew, and a last report %s: is judged by its own report alone", async (_, reportedAfterMs, codes) => {
+    const world = new World();
+    world.setNode({}, { uid: "1" });
+    await world.tell();
+    const createdAt = Math.floor((world.now + 10_000) / 1_000) * 1_000;
+    world.setNode({}, { uid: "2", creationTimestamp: new Date(createdAt).toISOString() });
+    world.now = createdAt + reportedAfterMs;
+    await world.report({ IPv4: { healthy: false } });
+    world.now = createdAt + 2_000;
+    await world.tell("n1");
+    expect(await world.codes()).toBe(codes);
+    world.restart();
+    expect(await world.codes()).toBe(codes);
+  });
+
+  it("checks of a Service before anybody told of checks: ask together, and fail until the controller answers", async () => {
+    const world = new World();
+    const ask = () => world.serviceCodes();
+    expect(await Promise.all([ask(), ask()])).toEqual([NOTHING_KNOWN, NOTHING_KNOWN]);
+    expect([await ask(), world.questions]).toEqual([NOTHING_KNOWN, 1]);
+    world.now += 5_000;
+    world.cursor = { epoch: 1, sequence: 1 };
+    expect(await Promise.all([ask(), ask()])).toEqual(["refused", "refused"]);
+    expect(world.questions).toBe(2);
+  });
+
+  it("a state without checks: those that were told go on, with their counts", async () => {
+    const world = new World();
+    const web = { namespace: "default", name: "web", port: 30_001, families: ["IPv4" as const] };
+    const facts = nodeFacts({});
+    await world.push({
+      to: { epoch: 1, sequence: 1 },
+      nodes: { n1: { facts, counts: { "default/web": { IPv4: 2 } } } },
+      checks: [web],
+    });
+    await world.push({ to: { epoch: 2, sequence: 1 }, nodes: { n1: { facts } } });
+    expect(await world.serviceCodes()).toBe("200");
+    world.restart();
+    expect(await world.serviceCodes()).toBe("200");
   });
 
   it("a controller that does not answer: the last known state goes on, and checks ask again after 5 s", async () => {

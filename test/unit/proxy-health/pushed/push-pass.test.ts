@@ -1,275 +1,211 @@
-/** The pass that tells shards, and shards, in random histories: Nodes, Services and slices change, calls get lost, objects die, rows get lost. */
-import { expect, it } from "vitest";
-import { LABEL_SERVICE_NAME } from "../../../../src/api/meta/endpoint-keys";
-import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import type { FedChange, ObjectFeed } from "../../../../src/api/rpc/object-feed";
-import type { Clock } from "../../../../src/core/base/ports";
-import type { WordRandom } from "../../../../src/core/base/word-random";
-import { HEARD_AGE_MS, NodeProxy } from "../../../../src/proxy-health/node-proxy";
-import { PushPass } from "../../../../src/proxy-health/pushed/push-pass";
-import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
+/** The pass that tells shards, with the shards and stores that it talks to: who hangs holds up nobody else, and nothing is lost for good. */
+import { describe, expect, it } from "vitest";
 import { shardOf } from "../../../../src/tenancy/cluster-objects";
-import { MemoryNodeStorage } from "../../../support/memory/node-storage";
-import { MemoryRowStorage } from "../../../support/memory/row-storage";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { ProxyHealthWorld, TAINT } from "../../../support/sim/proxy-health";
+import { seededRandom } from "../../../support/sim/seeded-random";
 
-const SEED = 1;
-const HISTORIES = 40;
-const STEPS = 120;
-const NODES = ["n1", "n2", "n3", "n4", "n5"];
-const SERVICES = ["a/x", "a/y", "b/x"];
-
-/** A store with its history, which forgets now and then. */
-class Feed implements ObjectFeed {
-  readonly objects = new Map<string, KubeObject>();
-  #history: { revision: number; change: FedChange }[] = [];
-  #revision = 0;
-  #floor = 0;
-
-  set(key: string, object: KubeObject | undefined): void {
-    const before = this.objects.get(key);
-    if (object) this.objects.set(key, object);
-    else if (!this.objects.delete(key)) return;
-    const change = { deleted: !object, object: JSON.stringify(object ?? before), key };
-    this.#history.push({ revision: ++this.#revision, change });
-  }
-
-  forget(): void {
-    this.#history = [];
-    this.#floor = this.#revision;
-  }
-
-  get #cursor() {
-    return { incarnation: "1", revision: this.#revision };
-  }
-
-  objectsSince: ObjectFeed["objectsSince"] = (cursor) => {
-    const { revision: since = -1 } = cursor ?? {};
-    if (since < this.#floor) return Promise.resolve({ kind: "expired" });
-    const changes = this.#history.flatMap(({ revision, change }) => (revision > since ? [change] : []));
-    return Promise.resolve({ kind: "changes", changes, cursor: this.#cursor, more: false });
-  };
-
-  objectsAfter: ObjectFeed["objectsAfter"] = (after) => {
-    const keys = [...this.objects.keys()].filter((key) => key > after).sort();
-    const page = keys.slice(0, 2);
-    const objects = page.map((key) => JSON.stringify(this.objects.get(key)));
-    return Promise.resolve({ objects, keys: page, cursor: this.#cursor, next: keys.length > 2 ? (page.at(-1) ?? "") : "" });
-  };
-
-  objectsNamed: ObjectFeed["objectsNamed"] = (keys) =>
-    Promise.resolve(
-      keys.map(({ name }) => {
-        const object = this.objects.get(name);
-        return object ? JSON.stringify(object) : null;
-      }),
-    );
+/** Two nodes of different shards, and a Service with a check and an endpoint on the first. */
+async function ready(): Promise<ProxyHealthWorld> {
+  const world = new ProxyHealthWorld(seededRandom(1));
+  world.setNode("n1");
+  world.setNode("n2");
+  world.setService("a/x", 30_001);
+  world.setSlice("a/s", "x", [{ ip: "10.1.0.1", nodeName: "n1" }]);
+  await world.pass(5_000);
+  expect(await answers(world)).toEqual([200, "1", 200]);
+  world.pushes.length = 0;
+  return world;
 }
 
-class World {
-  now = 1_000_000;
-  areCallsLost = true;
-  readonly nodes = new Feed();
-  readonly services = new Feed();
-  readonly slices = new Feed();
-  #rows = new MemoryRowStorage();
-  #pass: PushPass;
-  readonly #storages = new Map<number, MemoryNodeStorage>();
-  readonly #shards = new Map<number, NodeProxy>();
-  readonly #clock: Clock = {
-    now: () => this.now,
-    sleep: () => Promise.resolve(),
-    after: () => () => undefined,
-    nextTurn: () => Promise.resolve(),
-  };
-  readonly #recorder = { log: () => undefined };
+/** What the shards of n1 and n2 answer: in the 30 s after a push they ask nobody. */
+async function answers(world: ProxyHealthWorld): Promise<unknown[]> {
+  return [await world.run(world.health("n1")), await world.run(world.serviceHealth("n1", "a/x")), await world.run(world.health("n2"))];
+}
 
-  constructor(private readonly random: WordRandom) {
-    this.#pass = this.#made();
-  }
+const [FIRST, SECOND] = [shardOf("n1"), shardOf("n2")];
 
-  #isLost(): boolean {
-    return this.areCallsLost && this.random.below(8) === 0;
-  }
-
-  /** A call may be lost before its effect, or its answer behind it. */
-  async #called<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isLost()) throw new Error("lost");
-    const answer = await work();
-    if (this.#isLost()) throw new Error("answer lost");
-    return structuredClone(answer);
-  }
-
-  #feed(feed: Feed): ObjectFeed {
-    return {
-      objectsSince: (...args) => this.#called(() => feed.objectsSince(...args)),
-      objectsAfter: (...args) => this.#called(() => feed.objectsAfter(...args)),
-      objectsNamed: (...args) => this.#called(() => feed.objectsNamed(...args)),
-    };
-  }
-
-  #made(): PushPass {
-    return new PushPass({
-      clock: this.#clock,
-      recorder: this.#recorder,
-      storage: this.#rows,
-      nodes: this.#feed(this.nodes),
-      services: this.#feed(this.services),
-      slices: this.#feed(this.slices),
-      push: (shard, change) => this.#called(() => this.shard(shard).push(structuredClone(change))),
-    });
-  }
-
-  shard(shard: number): NodeProxy {
-    const known = this.#shards.get(shard);
-    if (known) return known;
-    const storage = this.#storages.get(shard) ?? new MemoryNodeStorage();
-    this.#storages.set(shard, storage);
-    const made = new NodeProxy(
-      {
-        storage,
-        clock: this.#clock,
-        recorder: this.#recorder,
-        node: async (name) => (await this.#feed(this.nodes).objectsNamed([{ namespace: "", name }]))[0] ?? null,
-        state: (cursor) => this.#called(() => Promise.resolve(this.#pass.stateOf(shard, cursor ?? undefined))),
-        wakeAt: () => undefined,
-        alarmAt: () => Promise.resolve(null),
-      },
-      { serverStartedAt: 0, drainingTaints: [], drainsTerminatingNodes: true, syncPeriodMs: 30_000 },
-    );
-    this.#shards.set(shard, made);
-    return made;
-  }
-
-  run(): Promise<boolean> {
-    return this.#pass.run().then(
-      ({ left }) => left,
-      () => true,
-    );
-  }
-
-  /** The controller dies; with `isLost` it loses its rows, too. */
-  killController(isLost: boolean): void {
-    if (isLost) this.#rows = new MemoryRowStorage();
-    this.#pass = this.#made();
-  }
-
-  /** A shard dies; with `isLost` it loses its rows, too. */
-  killShard(shard: number, isLost: boolean): void {
-    this.#shards.delete(shard);
-    if (isLost) this.#storages.delete(shard);
-  }
-
-  step(): Promise<unknown> | undefined {
-    const { random } = this;
-    const node = pick(random, NODES);
-    const service = pick(random, SERVICES);
-    const [namespace = "", name = ""] = service.split("/");
-    this.now += random.below(2_000);
-    switch (random.below(12)) {
-      case 0:
-      case 1: {
-        const taints = random.below(2) ? [{ key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" }] : [];
-        this.nodes.set(node, { metadata: { name: node, uid: `${node}-1` }, spec: { taints } } as KubeObject);
-        return;
+describe("what hangs", () => {
+  it.each(["services", "slices"])(
+    "the store of %s: a taint is told within a second, again and again; afterwards the counts",
+    async (store) => {
+      const world = await ready();
+      world.hung.add(store);
+      world.setSlice("a/s", "x", []);
+      world.setService("a/x", 30_002);
+      for (const [taints, code] of [
+        [[TAINT], 503],
+        [[], 200],
+        [[TAINT], 503],
+      ] as const) {
+        world.setNode("n2", taints);
+        await world.pass(1_000);
+        expect(await world.run(world.health("n2"))).toBe(code);
       }
-      case 2:
-        this.nodes.set(node, undefined);
-        return;
-      case 3: {
-        const spec = {
-          type: "LoadBalancer",
-          externalTrafficPolicy: random.below(3) ? "Local" : "Cluster",
-          clusterIP: "10.96.0.1",
-          clusterIPs: ["10.96.0.1"],
-          healthCheckNodePort: 30_000 + SERVICES.indexOf(service),
-        };
-        this.services.set(service, random.below(5) ? ({ metadata: { namespace, name }, spec } as KubeObject) : undefined);
-        return;
-      }
-      case 4:
-      case 5: {
-        const slice = `s${random.below(3)}`;
-        const endpoints = NODES.flatMap((nodeName, i) =>
-          random.below(2) ? [{ addresses: [`10.1.0.${i + random.below(2)}`], nodeName, conditions: { ready: random.below(4) > 0 } }] : [],
-        );
-        const metadata = { namespace, name: slice, labels: { [LABEL_SERVICE_NAME]: name } };
-        const object = { metadata, addressType: "IPv4", ports: [{ name: "", port: 80 }], endpoints } as unknown as KubeObject;
-        this.slices.set(`${namespace}/${slice}`, random.below(4) ? object : undefined);
-        return;
-      }
-      case 6:
-        pick(random, [this.nodes, this.services, this.slices]).forget();
-        return;
-      case 7:
-        this.killController(random.below(6) === 0);
-        return;
-      case 8:
-        this.killShard(shardOf(node), random.below(6) === 0);
-        return;
-      case 9:
-        return this.shard(shardOf(node))
-          .health(node, "/healthz")
-          .catch((error: unknown) => expect(String(error)).toContain(NOTHING_KNOWN));
-      default:
-        return this.run();
+      world.releaseAll();
+      await world.pass(31_000);
+      expect(await answers(world)).toEqual([200, "0", 503]);
+    },
+  );
+
+  it("the store of Nodes: counts are told within a second", async () => {
+    const world = await ready();
+    world.hung.add("nodes");
+    world.setSlice("a/s", "x", []);
+    await world.pass(1_000);
+    expect(await answers(world)).toEqual([200, "0", 200]);
+  });
+
+  it("a shard: another one hears of a taint within a second, again and again; the shard itself once it answers", async () => {
+    const world = await ready();
+    world.hung.add(String(FIRST));
+    for (const [taints, code] of [
+      [[TAINT], 503],
+      [[], 200],
+      [[TAINT], 503],
+    ] as const) {
+      world.setNode("n1", taints);
+      world.setNode("n2", taints);
+      await world.pass(1_000);
+      expect(await world.run(world.health("n2"))).toBe(code);
     }
-  }
+    expect(world.pushes.filter(({ shard }) => shard === FIRST).length, "pushes to who does not answer").toBeLessThanOrEqual(2);
+    world.hung.clear();
+    await world.pass(31_000);
+    expect(await world.run(world.health("n1"))).toBe(503);
+  });
 
-  /** What the shards answer: of each node its code, and of each Service its count. */
-  async answers(): Promise<string[]> {
-    return Promise.all(
-      NODES.map(async (node) => {
-        const shard = this.shard(shardOf(node));
-        const { code } = await shard.health(node, "/healthz");
-        if (code === 503 && !this.nodes.objects.has(node)) return `${node} gone`;
-        const counts = await Promise.all(
-          SERVICES.map(async (service) => {
-            const [namespace = "", name = ""] = service.split("/");
-            const answer = await shard.serviceHealth(node, { namespace, name }, null);
-            return answer?.headers["X-Load-Balancing-Endpoint-Weight"] ?? "-";
-          }),
-        );
-        return [node, code, ...counts].join(" ");
-      }),
-    );
-  }
+  it("the stores of Services and slices from the beginning: Nodes are told, and checks of Services fail until they are read", async () => {
+    const world = new ProxyHealthWorld(seededRandom(1));
+    world.hung.add("services");
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    expect(await world.run(world.health("n1"))).toBe(503);
+    await expect(world.run(world.serviceHealth("n1", "a/x"))).rejects.toThrow("not known yet");
+    expect(await world.run(world.controller.brain.targets())).toMatchObject([{ name: "n1" }]);
+    world.releaseAll();
+    await world.pass(60_000);
+    expect(await world.run(world.serviceHealth("n1", "a/x"))).toBe("-");
+  });
+});
 
-  /** The same from the objects alone. */
-  get truth(): string[] {
-    return NODES.map((node) => {
-      const object = this.nodes.objects.get(node) as { spec: { taints: unknown[] } } | undefined;
-      if (!object) return `${node} gone`;
-      const counts = SERVICES.map((service) => {
-        const spec = (this.services.objects.get(service) as { spec?: { externalTrafficPolicy: string } } | undefined)?.spec;
-        if (spec?.externalTrafficPolicy !== "Local") return "-";
-        const [namespace = "", name = ""] = service.split("/");
-        const ips = new Set<string>();
-        for (const [key, slice] of this.slices.objects) {
-          if (!key.startsWith(`${namespace}/`) || slice.metadata?.labels?.[LABEL_SERVICE_NAME] !== name) continue;
-          const { endpoints } = slice as unknown as {
-            endpoints: { addresses: string[]; nodeName: string; conditions: { ready: boolean } }[];
-          };
-          for (const { addresses, nodeName, conditions } of endpoints)
-            if (nodeName === node && conditions.ready) ips.add(addresses[0] ?? "");
-        }
-        return String(ips.size);
-      });
-      return [node, object.spec.taints.length > 0 ? 503 : 200, ...counts].join(" ");
-    });
-  }
-}
+describe("what is lost", () => {
+  it("rows of the controller, while Services cannot be read: Nodes are told, checks and counts of before go on", async () => {
+    const world = new ProxyHealthWorld(seededRandom(1));
+    const lose = world.rememberController();
+    world.setNode("n1");
+    world.setService("a/x", 30_001);
+    world.setSlice("a/s", "x", [{ ip: "10.1.0.1", nodeName: "n1" }]);
+    await world.pass(5_000);
+    lose();
+    world.hung.add("services");
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    expect([await world.run(world.health("n1")), await world.run(world.serviceHealth("n1", "a/x"))]).toEqual([503, "1"]);
+    world.releaseAll();
+    world.setSlice("a/s", "x", []);
+    await world.pass(31_000);
+    expect([await world.run(world.health("n1")), await world.run(world.serviceHealth("n1", "a/x"))]).toEqual([503, "0"]);
+  });
 
-it(`random histories (${HISTORIES} from seed ${SEED}): once calls arrive, all shards answer the truth within 30 s`, async () => {
-  for (let seed = SEED; seed < SEED + HISTORIES; seed++) {
-    const world = new World(seededRandom(seed));
-    for (let step = 0; step < STEPS; step++) await world.step();
-    world.areCallsLost = false;
-    expect(await world.run(), `seed ${seed}: a pass without faults leaves work`).toBe(false);
-    // Lost pushes, and shards that lost their rows, are made up for by the question behind a check.
-    world.now += HEARD_AGE_MS;
-    await world.answers();
-    for (let i = 0; i < 20; i++) await Promise.resolve();
-    expect(await world.answers(), `seed ${seed}`).toEqual(world.truth);
-  }
+  it("the answer of a push: the shard gets everything once, and then changes alone", async () => {
+    const world = await ready();
+    const { fate } = world.network;
+    world.network.fate = (step, target) => (target === String(FIRST) ? "replyLost" : fate(step, target));
+    world.setNode("n1", [TAINT]);
+    await world.pass(400);
+    world.network.fate = fate;
+    for (const [taints, code] of [
+      [[], 200],
+      [[TAINT], 503],
+    ] as const) {
+      world.setNode("n1", taints);
+      await world.pass(5_000);
+      expect(await world.run(world.health("n1"))).toBe(code);
+    }
+    expect(world.pushes.map(({ change }) => change.from !== undefined)).toEqual([true, true, false, true]);
+  });
+
+  it("a poke: the question of any shard asks for a pass, unless one has begun in the last 5 s", async () => {
+    const world = await ready();
+    await world.pass(31_000);
+    world.setNode("n2", [TAINT], false);
+    await world.run(world.health("n1"));
+    await world.pass(500);
+    expect(await world.run(world.health("n2"))).toBe(503);
+    const { calls } = world.network;
+    for (let i = 0; i < 4; i++) {
+      await world.run(world.controller.brain.shardState(FIRST, null));
+      await world.pass(1_000);
+    }
+    expect(world.network.calls - calls).toBe(0);
+  });
+
+  it("the list of checks, for a shard without a Node: its next question brings it", async () => {
+    const world = await ready();
+    const other = ["x1", "x2", "x3"].find((name) => ![FIRST, SECOND].includes(shardOf(name))) ?? "";
+    expect(await world.run(world.serviceHealth(other, "a/x"))).toBe("0");
+    world.set("services", "a/x", undefined);
+    await world.pass(31_000);
+    await world.run(world.serviceHealth(other, "a/x"));
+    await world.pass(100);
+    expect(await world.run(world.serviceHealth(other, "a/x"))).toBe("-");
+    const { calls } = world.network;
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    expect(world.network.calls - calls, "a change of another shard is nothing to it").toBeLessThan(8);
+  });
+});
+
+describe("what goes back to an earlier time", () => {
+  it.each<[what: string, changes: number]>([
+    ["fewer changes than were lost", 0],
+    ["more changes than were lost", 4],
+  ])("the rows of the controller, and then %s: shards hear what is now", async (_, changes) => {
+    const world = await ready();
+    const back = world.rememberController();
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    expect(await world.run(world.health("n1"))).toBe(503);
+    // The restored rows say that n1 has no taint, so the controller has nothing new to tell of it.
+    world.setNode("n1", [], false);
+    back();
+    for (let i = 0; i < changes; i++) {
+      world.setNode("n2", i % 2 === 0 ? [TAINT] : []);
+      await world.pass(1_000);
+    }
+    await world.pass(31_000);
+    await world.run(world.health("n1"));
+    await world.pass(100);
+    expect(await answers(world)).toEqual([200, "1", 200]);
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    expect(await answers(world)).toEqual([503, "1", 200]);
+  });
+
+  it("the rows of the controller, and no check: the next push finds the gap", async () => {
+    const world = await ready();
+    const back = world.rememberController();
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    world.setNode("n1", [], false);
+    back();
+    world.setSlice("a/s", "x", []);
+    await world.pass(1_000);
+    expect(await answers(world)).toEqual([200, "0", 200]);
+  });
+
+  it("the rows of a shard: its next question, or the next push, brings everything", async () => {
+    const world = await ready();
+    const back = world.rememberShard(FIRST);
+    world.setNode("n1", [TAINT]);
+    await world.pass(1_000);
+    back();
+    expect(await world.run(world.health("n1"))).toBe(200);
+    await world.pass(100);
+    expect(await world.run(world.health("n1"))).toBe(503);
+    back();
+    world.setSlice("a/s", "x", []);
+    await world.pass(1_000);
+    expect(await answers(world)).toEqual([503, "0", 200]);
+  });
 });

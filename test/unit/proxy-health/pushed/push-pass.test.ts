@@ -1,5 +1,6 @@
 /** The pass that tells shards, with the shards and stores that it talks to: who hangs holds up nobody else, and nothing is lost for good. */
 import { describe, expect, it } from "vitest";
+import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
 import { shardOf } from "../../../../src/tenancy/cluster-objects";
 import { ProxyHealthWorld, TAINT } from "../../../support/sim/proxy-health";
 import { seededRandom } from "../../../support/sim/seeded-random";
@@ -80,7 +81,7 @@ describe("what hangs", () => {
     world.setNode("n1", [TAINT]);
     await world.pass(1_000);
     expect(await world.run(world.health("n1"))).toBe(503);
-    await expect(world.run(world.serviceHealth("n1", "a/x"))).rejects.toThrow("not known yet");
+    await expect(world.run(world.serviceHealth("n1", "a/x"))).rejects.toThrow(NOTHING_KNOWN);
     expect(await world.run(world.controller.brain.targets())).toMatchObject([{ name: "n1" }]);
     world.releaseAll();
     await world.pass(60_000);

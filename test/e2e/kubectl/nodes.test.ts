@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { beforeAll, describe, expect, it } from "vitest";
 import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
 import { NODES_ARE_NAMES } from "../../support/server/server-for-tests";
@@ -50,6 +51,29 @@ describe("kubectl get --raw of nodes/proxy", () => {
     expect(JSON.parse(ok("get --raw /api/v1/nodes/http:n1:10256/proxy/livez"))).not.toHaveProperty("nodeEligible");
     expect(refused("get --raw /api/v1/nodes/missing:10256/proxy/healthz")).toBe('Error from server (NotFound): nodes "missing" not found');
     expect(refused("get --raw /api/v1/nodes/n1:80/proxy/")).toContain("error trying to reach service: dial tcp");
+  });
+});
+
+describe("health checks of a node, by curl", () => {
+  /** Codes of /healthz and /livez. */
+  const codes = () =>
+    ["healthz", "livez"]
+      .map(
+        (path) =>
+          spawnSync("curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", `${kubectl.url()}/nodes/n1/${path}`], { encoding: "utf8" })
+            .stdout,
+      )
+      .join(" ");
+  const becomes = (want: string) => expect.poll(codes, { timeout: 30_000 }).toBe(want);
+
+  it("kubectl taint as the autoscaler does it: red on /healthz alone, green without the taint; kubectl cordon: green", async () => {
+    await becomes("200 200");
+    ok("taint node n1 ToBeDeletedByClusterAutoscaler=1:NoSchedule");
+    await becomes("503 200");
+    ok("cordon n1");
+    ok("taint node n1 ToBeDeletedByClusterAutoscaler-");
+    await becomes("200 200");
+    ok("uncordon n1");
   });
 });
 

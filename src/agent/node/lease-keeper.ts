@@ -13,7 +13,8 @@ import type { Lease, OwnerReference } from "../../api/meta/kubernetes";
 import { type Moment, momentOf } from "../../leases/client/term";
 import type { AgentPorts } from "../ports/agent-ports";
 import { REQUEST_MS_MAX } from "../ports/api-client";
-import { Nap, retryMs } from "../ports/nap";
+import { Attempts } from "../ports/attempts";
+import { Nap } from "../ports/nap";
 import { Trouble } from "../ports/trouble";
 import {
   durationMsOf,
@@ -54,11 +55,11 @@ export class LeaseKeeper {
   readonly #path: string;
   readonly #nap: Nap;
   readonly #trouble: Trouble;
+  readonly #attempts: Attempts;
   /** as it was read or written last; undefined = there is none */
   #lease: Lease | undefined;
   #watched: Watched | undefined;
   #renewedAt: Moment | undefined;
-  #failures = 0;
   #isStopped = false;
   #isNodeGone = false;
 
@@ -68,6 +69,7 @@ export class LeaseKeeper {
   ) {
     this.#path = `${NODE_LEASES}/${identity.node}`;
     this.#nap = new Nap(ports.clock);
+    this.#attempts = new Attempts(ports.clock, ports.random);
     this.#trouble = new Trouble("the Lease of the node cannot be kept", ports.recorder);
   }
 
@@ -93,6 +95,7 @@ export class LeaseKeeper {
   async untilFree(): Promise<LeaseEnd | { readonly kind: "free" }> {
     const { api, recorder } = this.ports;
     while (!this.#isStopped) {
+      this.#attempts.begin();
       const reply = await api.request<Lease>("GET", this.#path);
       if (reply.kind === "done") {
         this.#answered();
@@ -121,6 +124,7 @@ export class LeaseKeeper {
     for (;;) {
       const free = await this.untilFree();
       if (free.kind !== "free") return free;
+      this.#attempts.begin();
       const written = await this.#write(owner);
       if (written === "stored") return { kind: "held" };
       if (written === "failed") await this.#pause();
@@ -131,13 +135,13 @@ export class LeaseKeeper {
    * Renews the Lease until it is stopped or in other hands. `onBack`: a renewal has succeeded after others that did not. Never rejects.
    */
   async keep(owner: OwnerReference, onBack: () => void): Promise<LeaseEnd> {
-    const { random } = this.ports;
     let isBehind = false;
-    let waitMs = 0;
+    let waitMs = this.#renewMs();
     for (;;) {
-      await this.#nap.wait(waitMs === 0 ? RENEW_MS * (1 + random.next() * RENEW_JITTER) : waitMs);
-      waitMs = 0;
+      await this.#nap.wait(waitMs);
+      waitMs = this.#renewMs();
       if (this.#isStopped) return { kind: "stopped" };
+      this.#attempts.begin();
       let written = await this.#write(owner);
       if (written === "conflict") {
         const found = await this.#find();
@@ -148,7 +152,7 @@ export class LeaseKeeper {
       }
       if (written === "stored" && isBehind) onBack();
       isBehind = written !== "stored";
-      if (isBehind) waitMs = retryMs(++this.#failures, random);
+      if (isBehind) waitMs = this.#attempts.failed();
     }
   }
 
@@ -204,13 +208,17 @@ export class LeaseKeeper {
   }
 
   #answered(): void {
-    this.#failures = 0;
+    this.#attempts.succeeded();
     this.#trouble.over();
   }
 
   /** While nothing is answered, the other agent cannot renew either. */
   async #pause(): Promise<void> {
     if (this.#watched) this.#watched = { ...this.#watched, lookedAtMs: -Infinity };
-    await this.#nap.wait(retryMs(++this.#failures, this.ports.random));
+    await this.#nap.wait(this.#attempts.failed());
+  }
+
+  #renewMs(): number {
+    return RENEW_MS * (1 + this.ports.random.next() * RENEW_JITTER);
   }
 }

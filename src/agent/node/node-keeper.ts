@@ -4,10 +4,10 @@
  */
 import type { FollowStep } from "../../api/client/follow-collection";
 import type { Node } from "../../api/meta/kubernetes";
-import { pause } from "../../core/base/pause";
 import type { AgentPorts } from "../ports/agent-ports";
 import type { ApiClient, ApiReply } from "../ports/api-client";
-import { Nap, retryMs } from "../ports/nap";
+import { Attempts } from "../ports/attempts";
+import { Nap } from "../ports/nap";
 import { Trouble } from "../ports/trouble";
 import { differs, leaving, type Machine, newNode, takenOver, withStatus } from "./node-object";
 
@@ -25,7 +25,11 @@ export type NodeEnd = { readonly kind: "refused"; readonly message: string } | {
 
 export class NodeKeeper {
   readonly #path: string;
+  /** until there is something to write */
   readonly #nap: Nap;
+  /** after a failure; news of the Node does not end it */
+  readonly #rest: Nap;
+  readonly #attempts: Attempts;
   readonly #trouble: Trouble;
   #uid = "";
   /** as the watch or a write has shown it last */
@@ -35,7 +39,6 @@ export class NodeKeeper {
   /** The next look at the API is not the watch's: it may be behind. */
   #isBack = false;
   #reportedRevision = -1;
-  #failures = 0;
   #isLeaving = false;
   #isStopped = false;
   #unfollow: () => void = () => undefined;
@@ -46,6 +49,8 @@ export class NodeKeeper {
   ) {
     this.#path = `${NODES}/${machine.name}`;
     this.#nap = new Nap(ports.clock);
+    this.#rest = new Nap(ports.clock);
+    this.#attempts = new Attempts(ports.clock, ports.random);
     this.#trouble = new Trouble("the Node cannot be written", ports.recorder);
   }
 
@@ -53,6 +58,7 @@ export class NodeKeeper {
   async ensure(api: ApiClient): Promise<{ readonly kind: "there"; readonly uid: string } | Exclude<NodeEnd, { kind: "gone" }>> {
     const { clock } = this.ports;
     while (!this.#isStopped) {
+      this.#attempts.begin();
       let reply = await api.request<Node>("GET", this.#path);
       if (reply.kind === "refused" && reply.code === 404)
         reply = await api.request<Node>("POST", NODES, newNode(this.machine, clock.now()));
@@ -83,6 +89,7 @@ export class NodeKeeper {
     const { api, clock } = this.ports;
     const endMs = clock.steady() + limitMs;
     for (;;) {
+      this.#attempts.begin();
       const reply = await api.request("DELETE", this.#path, { preconditions: { uid: this.#uid } });
       // 409: another Node has the name.
       if (reply.kind === "done" || (reply.kind === "refused" && (reply.code === 404 || reply.code === 409))) return true;
@@ -103,13 +110,10 @@ export class NodeKeeper {
     });
     let reportedMs = -Infinity;
     while (!this.#isStopped) {
-      const asked = await this.#askIfNeeded();
-      if (asked === "gone") return { kind: "gone" };
-      const node = this.#seen;
-      if (asked === "failed" || !node) {
-        await this.#nap.wait(retryMs(++this.#failures, this.ports.random));
-        continue;
-      }
+      this.#attempts.begin();
+      const node = await this.#known();
+      if (node === "gone") return { kind: "gone" };
+      if (node === "failed") continue;
       const next = withStatus(node, this.machine, clock.now());
       const isChanged = differs(node, next);
       const isNews = isChanged && revisionOf(node) > this.#reportedRevision;
@@ -124,12 +128,14 @@ export class NodeKeeper {
   serverIsBack(): void {
     this.#isBack = true;
     this.#nap.wake();
+    this.#rest.wake();
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#unfollow();
     this.#nap.wake();
+    this.#rest.wake();
   }
 
   #hear(step: FollowStep<Node>): void {
@@ -148,17 +154,18 @@ export class NodeKeeper {
     if (revisionOf(node) >= revisionOf(this.#seen)) this.#seen = node;
   }
 
-  async #askIfNeeded(): Promise<"known" | "gone" | "failed"> {
-    if (!this.#isMissed && !this.#isBack) return "known";
+  /** The Node as it is known, or as a question shows it. */
+  async #known(): Promise<Node | "gone" | "failed"> {
+    if (this.#seen && !this.#isMissed && !this.#isBack) return this.#seen;
     const reply = await this.ports.api.request<Node>("GET", this.#path);
     if (reply.kind === "done" ? reply.object.metadata?.uid !== this.#uid : reply.kind === "refused" && reply.code === 404) return "gone";
     if (reply.kind !== "done") {
-      this.#trouble.tellOf(reply);
+      await this.#pause(reply);
       return "failed";
     }
     this.#seen = reply.object;
     this.#isMissed = this.#isBack = false;
-    return "known";
+    return reply.object;
   }
 
   async #report(next: Node): Promise<boolean> {
@@ -178,6 +185,7 @@ export class NodeKeeper {
   async #change(next: (node: Node) => Node, endMs: number): Promise<NodeEnd | { readonly kind: "done" }> {
     const { api, clock } = this.ports;
     while (!this.#isStopped) {
+      this.#attempts.begin();
       let reply: ApiReply<Node> = await api.request<Node>("GET", this.#path);
       if (reply.kind === "done") {
         if (reply.object.metadata?.uid !== this.#uid) return { kind: "gone" };
@@ -198,11 +206,11 @@ export class NodeKeeper {
 
   async #pause(reply: Exclude<ApiReply<unknown>, { kind: "done" }>): Promise<void> {
     this.#trouble.tellOf(reply);
-    await pause(this.ports.clock, retryMs(++this.#failures, this.ports.random));
+    await this.#rest.wait(this.#attempts.failed());
   }
 
   #answered(): void {
-    this.#failures = 0;
+    this.#attempts.succeeded();
     this.#trouble.over();
   }
 }

@@ -32,7 +32,8 @@ export interface ReporterSetting {
 type Ports = Pick<AgentPorts, "api" | "clock" | "recorder">;
 
 export class ProxyReporter {
-  readonly #nap: Nap;
+  readonly #askNap: Nap;
+  readonly #reportNap: Nap;
   readonly #proxyTrouble: Trouble;
   readonly #reportTrouble: Trouble;
   /** what the proxy said last, by the steady clock */
@@ -43,20 +44,40 @@ export class ProxyReporter {
     private readonly ports: Ports,
     private readonly setting: ReporterSetting,
   ) {
-    this.#nap = new Nap(ports.clock);
+    this.#askNap = new Nap(ports.clock);
+    this.#reportNap = new Nap(ports.clock);
     this.#proxyTrouble = new Trouble("the Service proxy gives no answer", ports.recorder);
     this.#reportTrouble = new Trouble("the health of the Service proxy cannot be reported", ports.recorder);
     // A proxy may start after the agent.
     this.#heard = { report: {}, atMs: ports.clock.steady() };
   }
 
-  /** Until it is stopped. Never rejects. */
+  /** Until it is stopped. Never rejects. Neither a proxy nor a server that hangs delays the other. */
   async keep(): Promise<void> {
+    await this.#ask();
+    await Promise.all([this.#askOn(), this.#reportOn()]);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#askNap.wake();
+    this.#reportNap.wake();
+  }
+
+  async #askOn(): Promise<void> {
+    while (!this.#isStopped && this.setting.ask) {
+      await this.#askNap.wait(this.#pauseMs);
+      const before = healthIn(this.#report());
+      await this.#ask();
+      if (healthIn(this.#report()) !== before) this.#reportNap.wake();
+    }
+  }
+
+  async #reportOn(): Promise<void> {
     const { api, clock } = this.ports;
     const { node, periodMs } = this.setting;
     let reported: { health: string; atMs: number } | undefined;
     while (!this.#isStopped) {
-      await this.#ask();
       const report = this.#report();
       const health = healthIn(report);
       const nowMs = clock.steady();
@@ -67,13 +88,12 @@ export class ProxyReporter {
           this.#reportTrouble.over();
         } else this.#reportTrouble.tellOf(reply);
       }
-      await this.#nap.wait(Math.min(periodMs / ASKS_PER_PERIOD, ASK_MS_MAX));
+      await this.#reportNap.wait(this.#pauseMs);
     }
   }
 
-  stop(): void {
-    this.#isStopped = true;
-    this.#nap.wake();
+  get #pauseMs(): number {
+    return Math.min(this.setting.periodMs / ASKS_PER_PERIOD, ASK_MS_MAX);
   }
 
   async #ask(): Promise<void> {

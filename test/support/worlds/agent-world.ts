@@ -75,6 +75,7 @@ export interface AgentOfTest extends ProcessSetting {
   drainMs?: number;
   leaveAfterMs?: number;
   askProxy?: AskProxy;
+  syncPeriodMs?: number;
   labels?: Record<string, string>;
 }
 
@@ -109,7 +110,7 @@ export class SimAgent {
       recorder: { log: (_, event, fields = {}) => void this.logged.push(`${event} ${JSON.stringify(fields)}`) },
       files: this.#files(),
     };
-    const { labels = {}, drainMs = 0, leaveAfterMs = 0, askProxy } = of;
+    const { labels = {}, drainMs = 0, leaveAfterMs = 0, askProxy, syncPeriodMs = 30_000 } = of;
     const setting: AgentSetting = {
       machine: {
         name: NODE,
@@ -122,7 +123,7 @@ export class SimAgent {
         },
         capacity: { pods: "0" },
       },
-      syncPeriodMs: 30_000,
+      syncPeriodMs,
       askProxy,
       leaveAfterMs,
       endpoints: ({ api }) => this.#endpoints(api, drainMs),

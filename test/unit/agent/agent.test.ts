@@ -237,6 +237,21 @@ it("a server that is away: nobody takes the node meanwhile, and the Node is Read
   expect(first.logged.filter((line) => line.startsWith("the Lease of the node cannot be kept {"))).toHaveLength(1);
 });
 
+it("a network that swallows everything: the Node is Ready 10 s after it carries again", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(5);
+  for (let phase = 0; phase < 10; phase++) {
+    agent.process.isLost = () => true;
+    await pass(50);
+    await world.becomeUnknown();
+    await pass(60 + phase * 1.1);
+    agent.process.isLost = () => false;
+    await pass(10);
+    expect(world.ready).toBe("True");
+  }
+});
+
 it("a Node that became Unknown: is Ready again at once, and says since when", async () => {
   const { world, start, pass } = setUp();
   start();
@@ -408,4 +423,38 @@ it("a proxy that turns late, mute and well again: each change is reported within
   await pass(12);
   expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(false);
   expect(agent.logged.filter((line) => line.startsWith("the Service proxy gives no answer"))).toHaveLength(1);
+});
+
+it("a proxy that hangs: the agent reports in time all the same", async () => {
+  const { world, start, pass } = setUp();
+  start({ syncPeriodMs: SECOND, askProxy: () => new Promise(() => undefined) });
+  await pass(30);
+  const times = world.reports.map(({ atMs }) => atMs);
+  const gaps = times.slice(1).map((atMs, i) => atMs - (times[i] ?? 0));
+  // A node is silent after two periods.
+  expect(Math.max(...gaps)).toBeLessThan(1.5 * SECOND);
+  expect(times.length).toBeGreaterThan(20);
+  expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(false);
+});
+
+it("a report that hangs: the next one has what the proxy said meanwhile", async () => {
+  const { world, start, pass } = setUp();
+  let healthy = true;
+  let asked = 0;
+  const times = { lastUpdated: "2026-01-01T00:00:00Z", currentTime: "2026-01-01T00:00:04Z" };
+  const askProxy = () => {
+    asked++;
+    return Promise.resolve({ code: 200, text: JSON.stringify({ ...times, healthy, status: { IPv4: { ...times, healthy } } }) });
+  };
+  const agent = start({ syncPeriodMs: 6 * SECOND, askProxy });
+  await pass(2);
+  agent.process.isLost = ({ body = "" }) => body.includes("healthy");
+  await pass(6);
+  asked = 0;
+  await pass(20);
+  expect(asked).toBeGreaterThan(18);
+  healthy = false;
+  agent.process.isLost = () => false;
+  await pass(6);
+  expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(false);
 });

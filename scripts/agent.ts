@@ -1,6 +1,7 @@
 /** `npm run agent`: makes this machine a node. */
 import type { Stop } from "../src/agent/agent";
 import { parseOptions, usage } from "./agent/options";
+import { stopSignals } from "./agent/stop-signals";
 import { runProgram } from "./terminal/command-line";
 
 const code = await runProgram({
@@ -10,13 +11,13 @@ const code = await runProgram({
   main: async (options) => {
     const { startAgent } = await import("./agent/run");
     const asked = new Promise<Stop>((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-        process.once(signal, () => {
-          // Whoever asks twice does not want to wait.
-          process.once(signal, () => process.exit(1));
-          resolve(options.isLeaving ? "leave" : "stop");
-        });
-      }
+      const stop = (): void => resolve(options.isLeaving ? "leave" : "stop");
+      stopSignals(
+        process,
+        () => performance.now(),
+        stop,
+        () => process.exit(1),
+      );
     });
     const onReady = (): void =>
       console.log(`The agent of ${options.node} is ready (addresses ${options.addresses.join(", ")}, Ctrl-C stops)`);

@@ -1,13 +1,14 @@
 /** `npm run agent` as a process: a node that comes and goes. Wrong options are in command-lines.test.ts. Longer histories are in slow/agent.test.ts. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { stopSignals } from "../../scripts/agent/stop-signals";
 import { targetSend } from "../../scripts/agent/target-send";
 import { Api } from "../support/clients/api";
-import { startProgram } from "../support/server/program";
+import { startCommand, startProgram } from "../support/server/program";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const server = serverForTests();
@@ -64,4 +65,33 @@ it("a token file that changes or vanishes: the next request after a refusal has 
   expect(await status()).toBe(200);
   api.close();
   api.closeAllConnections();
+});
+
+it("a signal to npm alone, as from a script that knows no other process: reaches the agent, and npm ends with it", async () => {
+  const args = ["--node", "n2", "--server", "http://127.0.0.1:1", ...ADDRESSES, "--state", join(server.folder, "agent-2")];
+  const agent = await startCommand(
+    "npm",
+    ["run", "--silent", "agent", "--", ...args],
+    /agent: .*ECONNREFUSED|agent: .*fetch failed/,
+    process.cwd(),
+  );
+  expect([await agent.stop(), agent.output()]).toEqual([0, expect.stringMatching(/agent: stopped\n$/)]);
+});
+
+it.each<[what: string, laterMs: number[], asked: string[]]>([
+  ["one", [], ["stop"]],
+  ["one and what npm passes on", [50], ["stop"]],
+  ["one, and another one later", [50, 5_000], ["stop", "hurry"]],
+])("signals, %s", (_, laterMs, asked) => {
+  const told: string[] = [];
+  const process = new EventEmitter();
+  let now = 0;
+  stopSignals(
+    process,
+    () => now,
+    () => told.push("stop"),
+    () => told.push("hurry"),
+  );
+  for (now of [0, ...laterMs]) process.emit(now === 0 ? "SIGINT" : "SIGTERM");
+  expect(told).toEqual(asked);
 });

@@ -1,6 +1,7 @@
 /**
- * The Nodes of a cluster as targets of load balancers that are configured from outside. Upstream: cloud-provider controllers/service/controller.go, which
- * takes a Node out by its label, when it is being deleted, and with the autoscaler's taint. NotReady and cordoned Nodes stay.
+ * The Nodes of a cluster as targets of load balancers that are configured from outside. Upstream: cloud-provider controllers/service/controller.go
+ * (stableNodeSetPredicates), which takes a Node out by its label, when it is being deleted, and with the autoscaler's taint. The last two start no update
+ * there, since taking a node out cuts its connections; here such a Node is marked as draining. NotReady and cordoned Nodes stay.
  */
 import { isEligible } from "../api/meta/proxy-health";
 import { type Family, familyOfText } from "../core/net/family";

@@ -2,6 +2,7 @@
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
 import { type NodeFacts, nodeFacts } from "../../api/meta/proxy-health";
+import { parseAddress } from "../../core/net/address";
 
 /** on a Node: no load balancer gets it as a target, unless the value says false */
 const LABEL_EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -10,13 +11,14 @@ const FALSE_TEXTS: ReadonlySet<string> = new Set(["0", "f", "F", "false", "False
 
 export interface NodeAddress {
   readonly type: "InternalIP" | "ExternalIP";
+  /** canonical */
   readonly address: string;
 }
 
 export interface NodeTarget {
   readonly name: string;
   readonly facts: NodeFacts;
-  /** in the order of the Node's status */
+  /** in the order of the Node's status, without texts that are no address: the API takes any, and configurations are made of them */
   readonly addresses: readonly NodeAddress[];
   /** by its label */
   readonly isExcluded: boolean;
@@ -33,9 +35,11 @@ export function nodeTarget(node: Node): NodeTarget {
   return {
     name: metadata?.name ?? "",
     facts: nodeFacts(node),
-    addresses: (status?.addresses ?? []).flatMap(({ type, address }) =>
-      type === "InternalIP" || type === "ExternalIP" ? [{ type, address }] : [],
-    ),
+    addresses: (status?.addresses ?? []).flatMap(({ type, address }) => {
+      if (type !== "InternalIP" && type !== "ExternalIP") return [];
+      const parsed = parseAddress(address);
+      return parsed.ok ? [{ type, address: parsed.value.canonical }] : [];
+    }),
     isExcluded: excluded !== undefined && !FALSE_TEXTS.has(excluded),
     ...(spec?.providerID && { providerID: spec.providerID }),
     ...(zone && { zone }),

@@ -1,6 +1,6 @@
 /**
  * GET /nodes/targets of one cluster: its Nodes for load balancers and for Prometheus, which ask again and again. Where the cluster does not answer, the
- * last answer of this isolate goes on: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
+ * last answer of this isolate goes on, with its age: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
  */
 import { configOf, type Env } from "../../../durable-objects/env";
 import { proxyHealthController } from "../../../durable-objects/peers";
@@ -10,16 +10,23 @@ import type { NodeTarget } from "../../proxy-health/pushed/node-target";
 import { hashOf } from "../http/hash";
 import { READY_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "../http/limits";
 import { queryBool } from "../http/query";
+import { RecentMap } from "../http/recent-map";
 import { jsonResponse, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
 import { inCluster } from "../routing/known-clusters";
 
-/** Lists that an isolate keeps, of one cluster each; one of 5,000 Nodes has 2 MB. Beyond it the one goes that was asked for least recently. */
+/** Lists that an isolate keeps, of one cluster each; one of 5,000 Nodes has 2 MB. */
 const LAST_LISTS_MAX = 20;
 
 const FORMATS = ["json", "http_sd"] as const;
 
-const lastLists = new Map<string, readonly NodeTarget[]>();
+interface LastList {
+  readonly nodes: readonly NodeTarget[];
+  /** ms since the epoch */
+  readonly at: number;
+}
+
+const lastLists = new RecentMap<string, LastList>(LAST_LISTS_MAX);
 
 export interface TargetsRequest {
   env: Env;
@@ -33,28 +40,24 @@ export async function nodeTargetsResponse({ env, request, cluster, query }: Targ
   const asked = query.get("format") ?? "json";
   const format = FORMATS.find((known) => known === asked);
   if (!format) return statusResponse(badRequest(`unknown format ${JSON.stringify(asked)}: there are ${FORMATS.join(" and ")}`));
+  let isCurrent = false;
   const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
     const timeoutMs = lastLists.has(cluster) ? READY_TIMEOUT_MS : 0;
     const answer = await call(() => proxyHealthController(env, id).targets(), { what: "proxyHealth.targets", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
     if (!answer.value) return statusResponse(serviceUnavailable("the Nodes of the cluster could not be read yet", RETRY_AFTER_SECONDS));
-    keep(cluster, answer.value);
+    lastLists.put(cluster, { nodes: answer.value, at: Date.now() });
+    isCurrent = true;
     return new Response(null);
   });
   // A cluster that is not there has no list.
   if (response.status >= 400 && response.status < 500) lastLists.delete(cluster);
-  const nodes = lastLists.get(cluster);
-  return nodes ? listed(nodes, format, { env, request, query }) : response;
-}
-
-function keep(cluster: string, nodes: readonly NodeTarget[]): void {
-  lastLists.delete(cluster);
-  lastLists.set(cluster, nodes);
-  if (lastLists.size <= LAST_LISTS_MAX) return;
-  for (const oldest of lastLists.keys()) {
-    lastLists.delete(oldest);
-    return;
-  }
+  const last = lastLists.get(cluster);
+  if (!last) return response;
+  const list = await listed(last.nodes, format, { env, request, query });
+  // A clock may have been set back.
+  if (!isCurrent) list.headers.set("Age", String(Math.max(Math.floor((Date.now() - last.at) / 1_000), 0)));
+  return list;
 }
 
 async function listed(

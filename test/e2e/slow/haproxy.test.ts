@@ -1,8 +1,9 @@
 /** A real HAProxy in front of two nodes, with the files and the script of docs/load-balancer-haproxy.md: which node gets connections, and which go on. */
-import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findHaproxy, findJq } from "../../../scripts/haproxy";
@@ -31,6 +32,12 @@ const backends: Backend[] = [];
 const open: Socket[] = [];
 let haproxy: RunningProgram | undefined;
 
+/** In place of systemctl. */
+const reload = `touch ${folder}/reloads
+[ ! -e ${folder}/reload-fails ] || exit 1
+[ ! -e ${folder}/haproxy.pid ] || kill -USR2 "$(cat ${folder}/haproxy.pid)"
+`;
+
 /** The page's text with this test's ports and folder. */
 function here(text: string, command: string): string {
   return text
@@ -40,7 +47,7 @@ function here(text: string, command: string): string {
     .replaceAll("30080", String(nodePort))
     .replace("bind :80", `bind 127.0.0.1:${String(webPort)}`)
     .replace(/^haproxy /m, `${command} `)
-    .replace("systemctl reload haproxy", `touch ${folder}/reloads`);
+    .replace("systemctl reload haproxy", `sh ${folder}/reload`);
 }
 
 /** A connection to the balancer: each word is answered with the name of the node that has it. */
@@ -78,10 +85,25 @@ async function reached(): Promise<string> {
 const taint = (name: string, keys: string[]) =>
   api.must("PATCH", `${NODES}/${name}`, { headers: MERGE, body: { spec: { taints: keys.map((key) => ({ key, effect: "NoSchedule" })) } } });
 
-function makeFiles(): string {
-  const { status, stderr } = spawnSync("sh", [join(folder, "haproxy-nodes")], { encoding: "utf8" });
-  return status === 0 ? readFileSync(join(folder, "nodes.cfg"), "utf8") : `${String(status)} ${stderr}`;
+/** What HAProxy is to read then; `edit` changes the script. */
+async function makeFiles(edit = (text: string): string => text): Promise<string> {
+  const name = join(folder, "haproxy-nodes");
+  writeFileSync(name, edit(here(script, findHaproxy() ?? "")));
+  const failed = await new Promise<string>((resolve) =>
+    execFile("sh", [name], (error, _, stderr) => resolve(error ? `failed: ${stderr}` : "")),
+  );
+  return failed || readFileSync(join(folder, "nodes.cfg"), "utf8");
 }
+
+/** Whether a run of the script has asked for a reload. */
+async function reloads(): Promise<boolean> {
+  rmSync(join(folder, "reloads"), { force: true });
+  await makeFiles();
+  return existsSync(join(folder, "reloads"));
+}
+
+/** How often HAProxy has read its files. */
+const loads = (): number => haproxy?.output().match(/New worker \(\d+\) forked/g)?.length ?? 0;
 
 beforeAll(async () => {
   const command = findHaproxy();
@@ -96,11 +118,13 @@ beforeAll(async () => {
     });
   }
   writeFileSync(join(folder, "haproxy.cfg"), here(config, command));
-  writeFileSync(join(folder, "haproxy-nodes"), here(script, command));
-  chmodSync(join(folder, "haproxy-nodes"), 0o755);
-  await vi.waitFor(() => expect(makeFiles()).toMatch(/server node-2 127\.0\.0\.12:\d+\n\nbackend nodes-unchecked/), poll);
-  const args = ["-db", "-V", "-f", join(folder, "haproxy.cfg"), "-f", join(folder, "nodes.cfg")];
-  haproxy = await startCommand(command, args, /./, folder);
+  writeFileSync(join(folder, "reload"), reload);
+  await vi.waitFor(
+    async () => expect(await makeFiles()).toMatch(/server node-2 127\.0\.0\.12:\d+ weight 1\n\nbackend nodes-unchecked/),
+    poll,
+  );
+  const args = ["-W", "-p", join(folder, "haproxy.pid"), "-f", join(folder, "haproxy.cfg"), "-f", join(folder, "nodes.cfg")];
+  haproxy = await startCommand(command, args, /Loading success/, folder);
 }, 120_000);
 afterAll(async () => {
   for (const socket of open) socket.destroy();
@@ -110,33 +134,73 @@ afterAll(async () => {
 });
 
 describe("HAProxy fed by /nodes/targets", () => {
-  it("an unchanged list: no reload", () => {
-    const before = existsSync(join(folder, "reloads"));
-    expect(before).toBe(true);
-    spawnSync("rm", [join(folder, "reloads")]);
-    makeFiles();
-    expect(existsSync(join(folder, "reloads"))).toBe(false);
+  it("an unchanged list: no reload", async () => {
+    expect(existsSync(join(folder, "reloads"))).toBe(true);
+    expect(await reloads()).toBe(false);
   });
 
-  it("a taint: new connections go to the other node, one that is open lives on; without the taint the node comes back", async () => {
+  it("a file that HAProxy refuses: the one before stays; a reload that fails: is made up for", async () => {
+    const before = await makeFiles();
+    expect(await makeFiles((text) => text.replaceAll(String(nodePort), "99999"))).toMatch(/^failed: /);
+    expect(await makeFiles()).toBe(before);
+    writeFileSync(join(folder, "reload-fails"), "");
+    expect(await makeFiles((text) => text.replace("rise 1", "rise 2"))).toMatch(/^failed: /);
+    expect(await makeFiles((text) => text.replace("rise 1", "rise 2"))).toMatch(/^failed: /);
+    rmSync(join(folder, "reload-fails"));
+    expect([await makeFiles(), await reloads()]).toEqual([before, false]);
+  });
+
+  it("a list with names and addresses that are none: makes no line of them", async () => {
+    const hostile = "10.0.0.1:80\n  server evil 192.0.2.1";
+    const at = (node: string, ...addresses: string[]) => ({ node, weight: 1, addresses: addresses.map((address) => ({ address })) });
+    const targets = [at(hostile, "10.0.0.1"), at("a", hostile), at("b", "$(reboot)", "::1"), at("c", "127.0.0.3")];
+    const other = createServer((_, response) => response.end(JSON.stringify({ targets }))).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const text = await makeFiles((own) => own.replace(`${String(serverPort)}/nodes/targets`, `${String(port)}/nodes/targets`));
+    other.close();
+    const lines = text.split("\n").filter((line) => line.startsWith("  server"));
+    const servers = [`  server b [::1]:${String(nodePort)}`, `  server c 127.0.0.3:${String(nodePort)}`];
+    expect(lines).toEqual([...servers.map((line) => `${line} weight 1`), ...servers]);
+    expect(await reloads()).toBe(true);
+  });
+
+  it("a taint, and a reload: new connections go to the other node, one that is open lives on; without the taint the node comes back", async () => {
     await expect.poll(reached, poll).toBe("node-1 node-2");
     const connections = [await connection(), await connection(), await connection(), await connection()];
     const held = await Promise.all(connections.map((one) => one.nodeOf("before")));
     expect(new Set(held)).toEqual(new Set(NAMES));
-    await taint("node-1", ["ToBeDeletedByClusterAutoscaler"]);
-    await expect.poll(reached, poll).toBe("node-2");
+    await taint("node-2", ["ToBeDeletedByClusterAutoscaler"]);
+    await expect.poll(reached, poll).toBe("node-1");
     expect(await Promise.all(connections.map((one) => one.nodeOf("during")))).toEqual(held);
-    expect(makeFiles()).toContain("server node-1 127.0.0.11");
-    await taint("node-1", []);
+    const before = loads();
+    // HAProxy takes a node for healthy until its first check. That of the second of two nodes comes after half the interval.
+    const slowly = () => makeFiles((text) => text.replace("inter 2s", "inter 20s"));
+    await expect.poll(slowly, poll).toMatch(/server node-2 127\.0\.0\.12:\d+ weight 0/);
+    await expect.poll(loads, poll).toBeGreaterThan(before);
+    for (const end = Date.now() + 3_000; Date.now() < end;) expect(await reached()).toBe("node-1");
+    expect(await Promise.all(connections.map((one) => one.nodeOf("reloaded")))).toEqual(held);
+    await taint("node-2", []);
+    await expect.poll(makeFiles, poll).not.toContain("weight 0");
     await expect.poll(reached, poll).toBe("node-1 node-2");
     expect(await Promise.all(connections.map((one) => one.nodeOf("after")))).toEqual(held);
   }, 240_000);
 
+  it("all nodes drain: all of them get new connections", async () => {
+    for (const name of NAMES) await taint(name, ["ToBeDeletedByClusterAutoscaler"]);
+    await expect.poll(makeFiles, poll).toMatch(/node-1 \S+ weight 0\n.*node-2 \S+ weight 0/);
+    await expect.poll(reached, poll).toBe("node-1 node-2");
+    for (const name of NAMES) await taint(name, []);
+    await expect.poll(makeFiles, poll).not.toContain("weight 0");
+  }, 120_000);
+
   it("an excluded Node: leaves the file", async () => {
-    const labels = { "node.kubernetes.io/exclude-from-external-load-balancers": "" };
-    await api.must("PATCH", `${NODES}/node-2`, { headers: MERGE, body: { metadata: { labels } } });
+    const excluded = "node.kubernetes.io/exclude-from-external-load-balancers";
+    await api.must("PATCH", `${NODES}/node-2`, { headers: MERGE, body: { metadata: { labels: { [excluded]: "" } } } });
     await expect.poll(makeFiles, poll).not.toContain("node-2");
-    expect(makeFiles()).toContain("node-1");
+    expect(await makeFiles()).toContain("node-1");
+    await api.must("PATCH", `${NODES}/node-2`, { headers: MERGE, body: { metadata: { labels: { [excluded]: null } } } });
+    await expect.poll(makeFiles, poll).toContain("node-2");
   }, 120_000);
 
   it("the server away: every node gets connections, open ones live on", async () => {

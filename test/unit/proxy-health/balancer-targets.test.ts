@@ -82,6 +82,25 @@ describe("targets of load balancers", () => {
     ]);
   });
 
+  it.each([
+    "10.0.0.1:80 weight 256\n  server evil 192.0.2.1",
+    "10.0.0.1 ",
+    "10.0.0.01",
+    "::ffff:10.0.0.1",
+    "fd00::1%eth0",
+    "$(reboot)",
+    "",
+  ])("the address %j: is none, in either form of the list", (address) => {
+    const node = aNode("a", { status: { addresses: [{ type: "InternalIP", address }] } });
+    const targets = balancerTargets([nodeTarget(node)], RULES);
+    expect([targets.map(({ addresses }) => addresses), httpSdGroups(targets)]).toEqual([[[]], []]);
+  });
+
+  it("an address in another form: its canonical one", () => {
+    const node = aNode("a", { status: { addresses: [{ type: "InternalIP", address: "FD00:0::1" }] } });
+    expect(httpSdGroups(balancerTargets([nodeTarget(node)], RULES))).toMatchObject([{ targets: ["[fd00::1]:10256"] }]);
+  });
+
   it("http_sd: the first address, and the labels of Prometheus's own discovery of nodes; nothing for a Node without an address", () => {
     expect(httpSdGroups(balancerTargets([whole, aNode("b")].map(nodeTarget), RULES))).toEqual([
       {

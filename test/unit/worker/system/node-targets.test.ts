@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { nodeTarget } from "../../../../src/proxy-health/pushed/node-target";
 import { get, send } from "../client";
 import { type Answers, fakeEnv } from "../fake-env";
@@ -18,6 +18,8 @@ async function names(response: Response): Promise<string[]> {
   const { targets } = await response.json<{ targets: { node: string }[] }>();
   return targets.map(({ node }) => node);
 }
+
+afterEach(() => vi.restoreAllMocks());
 
 describe("/nodes/targets", () => {
   it("the eligible Nodes; with ?draining=true those that drain, too", async () => {
@@ -56,9 +58,23 @@ describe("/nodes/targets", () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { env } = fakeEnv(failing);
     expect((await send("http://localhost/clusters/never/nodes/targets", {}, env)).status).toBe(503);
-    await get("/clusters/out/nodes/targets", {}, answering(NODES));
-    const response = await send("http://localhost/clusters/out/nodes/targets?draining=true", {}, env);
+    const start = Date.now();
+    const now = vi.spyOn(Date, "now").mockReturnValue(start);
+    const current = await get("/clusters/out/nodes/targets", {}, answering(NODES));
+    now.mockReturnValue(start + 90_500);
+    const path = "http://localhost/clusters/out/nodes/targets?draining=true";
+    const response = await send(path, {}, env);
     expect([response.status, await names(response)]).toEqual([200, ["a", "b"]]);
+    const unchanged = await send(path, { headers: { "If-None-Match": response.headers.get("ETag") ?? "" } }, env);
+    now.mockReturnValue(start - 5_000);
+    const setBack = await send(path, {}, env);
+    const ages = [current, response, unchanged, setBack].map(({ status, headers }) => [status, headers.get("Age")]);
+    expect(ages).toEqual([
+      [200, null],
+      [200, "90"],
+      [304, "90"],
+      [200, "0"],
+    ]);
   });
 
   it("Nodes that could never be read: 503, not a list without Nodes", async () => {

@@ -36,6 +36,11 @@ export interface Absence {
   readonly grantedAt: number;
 }
 
+/** The report as it counts at `now`: none is of the future, although the clock may have been set back since. */
+export function notAfter(now: number, kept: KeptReport): KeptReport {
+  return kept.reportedAt > now ? { ...kept, reportedAt: now } : kept;
+}
+
 /** From when on a node is silent unless it reports. */
 export function silentFrom({ reportedAt }: Pick<KeptReport, "reportedAt">, absence: Absence): number {
   return Math.max(reportedAt, absence.serverStartedAt, absence.grantedAt) + silenceMs(absence.syncPeriodMs);
@@ -50,9 +55,27 @@ export function mayHaveMissedAll(waiting: readonly Pick<KeptReport, "reportedAt"
   return waiting.length > 1 && newest <= now - absence.syncPeriodMs && newest > Math.max(absence.serverStartedAt, absence.grantedAt);
 }
 
-/** Whether an alarm that should have gone off at `alarmAt` has not done so in time. 0 = there is no alarm. */
-export function isOverdue(alarmAt: number, now: number): boolean {
-  return alarmAt !== 0 && now - alarmAt > ALARM_LATE_MS;
+/**
+ * Whether an alarm that should have gone off at `alarmAt` has not done so in time. 0 = there is no alarm. One that stands far ahead was set before the
+ * clock was set back.
+ */
+export function isOverdue(alarmAt: number, now: number, syncPeriodMs: number): boolean {
+  return alarmAt !== 0 && (now - alarmAt > ALARM_LATE_MS || isFarAhead(alarmAt - silenceMs(syncPeriodMs), now, syncPeriodMs));
+}
+
+/** Whether this time of the past cannot be: the clock was set back since. Where it was by less, silence is noticed later by as much. */
+function isFarAhead(time: number, now: number, syncPeriodMs: number): boolean {
+  return time - now > silenceMs(syncPeriodMs);
+}
+
+/** The absence that an alarm at `now` judges by. `alarmAt`: when it should have gone off. */
+export function absenceAt(now: number, alarmAt: number, kept: Absence): Absence {
+  const { syncPeriodMs, serverStartedAt, grantedAt } = kept;
+  return {
+    syncPeriodMs,
+    serverStartedAt: isFarAhead(serverStartedAt, now, syncPeriodMs) ? 0 : serverStartedAt,
+    grantedAt: isOverdue(alarmAt, now, syncPeriodMs) ? now : grantedAt,
+  };
 }
 
 export interface ProxyJudgement {
@@ -63,7 +86,7 @@ export interface ProxyJudgement {
 /** The health of a node's proxy. undefined = the node never had an agent: it is judged as a proxy at its start. */
 export function judge(kept: KeptReport | undefined, absence: Absence, now: number): ProxyJudgement {
   if (!kept) return { healthy: true, families: {} };
-  const { report, reportedAt, isSilent } = kept;
+  const { report, reportedAt, isSilent } = notAfter(now, kept);
   const wasAway = Math.max(absence.serverStartedAt, absence.grantedAt) > reportedAt;
   const families: Partial<Record<Family, FamilyHealth>> = {};
   for (const family of FAMILIES) {

@@ -14,7 +14,7 @@ import type { Family } from "../core/net/family";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
 import type { NodeStates } from "./pushed/health-tally";
-import { type Absence, isOverdue, judge, type KeptReport, mayHaveMissedAll, silenceMs, silentFrom } from "./judgement";
+import { type Absence, absenceAt, isOverdue, judge, type KeptReport, mayHaveMissedAll, notAfter, silenceMs, silentFrom } from "./judgement";
 import type { NodeStorage, Watch } from "./node-storage";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
@@ -121,7 +121,7 @@ export class NodeProxy implements NodeProxyRpc {
     storage.transaction(() => {
       storage.reportPut(name, kept);
       if (watch !== this.#watch) this.#keep(watch);
-      else if (isOverdue(watch.alarmAt, now)) this.ports.wakeAt(now);
+      else if (this.#isOverdue(now)) this.ports.wakeAt(now);
     });
     this.#watch = watch;
     this.#reports.set(name, kept);
@@ -181,11 +181,11 @@ export class NodeProxy implements NodeProxyRpc {
     const now = clock.now();
     const { alarmAt } = this.#watch;
     if (alarmAt === 0) return Promise.resolve();
-    if (now < alarmAt) {
+    if (now < alarmAt && !this.#isOverdue(now)) {
       this.ports.wakeAt(alarmAt);
       return Promise.resolve();
     }
-    const waiting = [...this.#reports].filter(([, { isSilent }]) => !isSilent);
+    const waiting = [...this.#reports].filter(([, { isSilent }]) => !isSilent).map(([name, kept]) => [name, notAfter(now, kept)] as const);
     const before = this.#absence(now);
     const hasMissedAll = mayHaveMissedAll(
       waiting.map(([, kept]) => kept),
@@ -199,13 +199,14 @@ export class NodeProxy implements NodeProxyRpc {
     const names = new Set(silent.map(([name]) => name));
     const next = Math.min(...waiting.filter(([name]) => !names.has(name)).map(([, kept]) => silentFrom(kept, absence)));
     const watch = { alarmAt: next === Infinity ? 0 : next, grantedAt: absence.grantedAt };
+    const changed = [...waiting.filter(([name, kept]) => kept !== this.#reports.get(name)), ...silent];
     storage.transaction(() => {
-      for (const [name, kept] of silent) storage.reportPut(name, kept);
+      for (const [name, kept] of changed) storage.reportPut(name, kept);
       this.#keep(watch);
     });
     this.#watch = watch;
+    for (const [name, kept] of changed) this.#reports.set(name, kept);
     for (const [name, kept] of silent) {
-      this.#reports.set(name, kept);
       recorder.log("warn", "the agent of a node is silent", { node: name, lastReport: new Date(kept.reportedAt).toISOString() });
     }
     return Promise.resolve();
@@ -227,11 +228,11 @@ export class NodeProxy implements NodeProxyRpc {
 
   /** An alarm may be lost also while the object lives. Once in its life a check sets it again, behind its answer. */
   #wakeIfOverdue(now: number): void {
-    if (this.#isWaking || !isOverdue(this.#watch.alarmAt, now)) return;
+    if (this.#isWaking || !this.#isOverdue(now)) return;
     this.#isWaking = true;
     const { clock } = this.ports;
     clock.after(WAKE_DELAY_MS, () => {
-      if (!isOverdue(this.#watch.alarmAt, clock.now())) {
+      if (!this.#isOverdue(clock.now())) {
         this.#isWaking = false;
         return;
       }
@@ -253,11 +254,13 @@ export class NodeProxy implements NodeProxyRpc {
     if (watch.alarmAt !== 0) this.ports.wakeAt(watch.alarmAt);
   }
 
+  #isOverdue(now: number): boolean {
+    return isOverdue(this.#watch.alarmAt, now, this.setting.syncPeriodMs);
+  }
+
   /** An alarm that is late shows an absence also before it goes off. */
   #absence(now: number): Absence {
-    const { serverStartedAt, syncPeriodMs } = this.setting;
-    const { alarmAt, grantedAt } = this.#watch;
-    return { syncPeriodMs, serverStartedAt, grantedAt: isOverdue(alarmAt, now) ? now : grantedAt };
+    return absenceAt(now, this.#watch.alarmAt, { ...this.setting, grantedAt: this.#watch.grantedAt });
   }
 
   #take(change: ShardChange, isAnswer: boolean): void {

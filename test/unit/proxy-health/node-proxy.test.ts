@@ -456,6 +456,49 @@ describe("server that was away", () => {
   });
 });
 
+describe("clock that was set back", () => {
+  const HOUR_MS = 3_600_000;
+
+  it.each([
+    ["an hour", HOUR_MS],
+    ["an hour, after a start of the server", HOUR_MS, START],
+    ["a minute", SILENCE_MS],
+  ])(
+    "by %s: an agent that stops is silent within three minutes of checks, and one that goes on never is",
+    async (_, backMs, startedAt = 0) => {
+      const world = new World({ serverStartedAt: startedAt });
+      world.nodes?.set("n2", {});
+      await world.report();
+      await world.report(APPLIED, "n2");
+      world.now -= backMs;
+      const end = world.now + 3 * SILENCE_MS;
+      while (world.now < end) {
+        await world.report(APPLIED, "n2");
+        expect(await world.codes("n2")).toBe("200 200");
+        await world.codes();
+        await world.behind();
+        await world.pass(PERIOD_MS / 2);
+        await world.behind();
+      }
+      expect([await world.codes(), await world.codes("n2")]).toEqual(["503 503", "200 200"]);
+    },
+  );
+
+  it("a waiting change: ages from its report, and no answer has a time of the future", async () => {
+    const world = new World();
+    await world.report({ IPv4: { appliedAgoMs: 1_000, queuedForMs: 30_000 } });
+    world.now -= HOUR_MS;
+    expect(await world.body("/livez")).toMatchObject({
+      code: 200,
+      status: { IPv4: { lastUpdated: new Date(world.now - 1_000).toISOString().replace("00Z", "Z") } },
+    });
+    await world.behind(1_000);
+    await world.pass(0);
+    await world.pass(SILENCE_MS - 1);
+    expect(await world.codes()).toBe("503 503");
+  });
+});
+
 describe("store of Nodes that does not answer", () => {
   it("state of a node: goes on as it was last known, also after a restart", async () => {
     const world = new World();

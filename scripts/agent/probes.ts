@@ -3,6 +3,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import type { HttpAnswer, ProbePorts } from "../../src/agent/endpoints/machine-ports";
+import { REDIRECTS } from "../../src/agent/endpoints/run-probe";
 
 export const probes: ProbePorts = {
   httpGet: (url, headers, timeoutMs) =>
@@ -14,7 +15,7 @@ export const probes: ProbePorts = {
       asked.on("response", (response) => {
         const { statusCode = 0, headers: answered } = response;
         try {
-          resolve({ status: statusCode, ...redirectOf(answered.location, target) });
+          resolve({ status: statusCode, ...(REDIRECTS.includes(statusCode) && redirectOf(answered.location, target)) });
         } catch {
           reject(new Error(`the answer redirects to ${String(answered.location)}`));
         }

@@ -42,6 +42,11 @@ describe("HTTP probe", () => {
     await expect(answer).rejects.toThrow("the answer redirects to ftp://x/");
   });
 
+  it.each([201, 300, 304])("status %i with a Location: it means nothing", async (status) => {
+    const { answer } = await asked((_, response) => response.writeHead(status, { Location: "ftp://x/" }).end());
+    expect(await answer).toEqual({ status });
+  });
+
   it("no answer in time: rejects", async () => {
     const { answer } = await asked(() => undefined, 100);
     await expect(answer).rejects.toThrow("no answer within 100 ms");

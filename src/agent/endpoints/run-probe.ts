@@ -6,7 +6,8 @@ import type { ProbePorts } from "./machine-ports";
 
 /** Requests of one probe, with the first one. */
 const REQUESTS_MAX = 10;
-const FOLLOWED = [301, 302, 303, 307, 308];
+/** The codes whose Location means something. */
+export const REDIRECTS = [301, 302, 303, 307, 308];
 const HEADERS = { "User-Agent": "kube-probe/1.36", Accept: "*/*" };
 
 export type ProbeResult =
@@ -45,7 +46,7 @@ async function probeHttp(
   let url = first;
   for (let request = 1; ; request++) {
     const { status, redirect } = await httpGet(url, HEADERS, Math.max(1, Math.ceil(end - clock.steady())));
-    if (redirect && FOLLOWED.includes(status) && !redirect.leavesHost) {
+    if (redirect && REDIRECTS.includes(status) && !redirect.leavesHost) {
       if (request === REQUESTS_MAX) return { isSuccess: false, why: `stopped after ${REQUESTS_MAX} redirects` };
       ({ url } = redirect);
       continue;

@@ -104,7 +104,8 @@ class Agent {
 
   async #live(asked: Promise<Stop>): Promise<End> {
     const stopped = asked.then((kind): End => ({ kind }));
-    const begun = await Promise.race([this.#begin(), stopped.then((): End => ({ kind: "stopped" }))]);
+    const begun = await Promise.race([this.#begin(), stopped]);
+    if (begun.kind === "leave") this.ports.recorder.log("warn", "the Node stays if there is one: the agent has not held it");
     if (begun.kind !== "held") return begun;
     const { machine, onReady } = this.setting;
     const { uid } = begun;

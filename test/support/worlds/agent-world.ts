@@ -77,6 +77,7 @@ export interface AgentOfTest extends ProcessSetting {
   askProxy?: AskProxy;
   syncPeriodMs?: number;
   labels?: Record<string, string>;
+  addresses?: string[];
 }
 
 let processes = 0;
@@ -110,12 +111,12 @@ export class SimAgent {
       recorder: { log: (_, event, fields = {}) => void this.logged.push(`${event} ${JSON.stringify(fields)}`) },
       files: this.#files(),
     };
-    const { labels = {}, drainMs = 0, leaveAfterMs = 0, askProxy, syncPeriodMs = 30_000 } = of;
+    const { labels = {}, addresses = ["192.0.2.1"], drainMs = 0, leaveAfterMs = 0, askProxy, syncPeriodMs = 30_000 } = of;
     const setting: AgentSetting = {
       machine: {
         name: NODE,
         hostname: "host",
-        addresses: ["192.0.2.1"],
+        addresses,
         labels: { "kubernetes.io/hostname": NODE, ...labels },
         nodeInfo: {
           ...{ architecture: "amd64", operatingSystem: "linux", kernelVersion: "6", osImage: "test", machineID: "m", systemUUID: "s" },

@@ -324,15 +324,29 @@ it("stop: the endpoints drain while the Lease is renewed; Node and Lease stay", 
   expect([world.ready, world.lease?.spec?.holderIdentity]).toEqual(["True", NODE]);
 });
 
-it("stop before anything is held: ends at once", async () => {
+it.each(["stop", "leave"] as const)("%s before anything is held: ends at once, and says if a Node should have gone", async (how) => {
   const { world, start, pass } = setUp();
   world.stopServer();
   const agent = start();
   await pass(5);
-  agent.ask("leave");
+  agent.ask(how);
   await pass(1);
   expect(agent.ending).toEqual({ code: 0, message: "stopped" });
   expect(agent.told).toEqual([]);
+  expect(agent.logged.some((line) => line.startsWith("the Node stays"))).toBe(how === "leave");
+});
+
+it("a restart with another address: the Node has the new one", async () => {
+  const { world, start, pass } = setUp();
+  const first = start();
+  await pass(5);
+  first.process.kill();
+  start({ addresses: ["192.0.2.9"] });
+  await pass(2);
+  expect(world.node?.status?.addresses).toEqual([
+    { type: "InternalIP", address: "192.0.2.9" },
+    { type: "Hostname", address: "host" },
+  ]);
 });
 
 it("leave: the taint comes first, Node and Lease go when endpoints and load balancers have had their time", async () => {

@@ -69,6 +69,18 @@ describe("Pod of an endpoint", () => {
     expect(world.writes).toHaveLength(2);
   });
 
+  it("after a restart with another address of the node: has the new one", async () => {
+    const world = new MachineWorld();
+    await world.start(["web=80"], ["10.0.0.1"]);
+    await world.pass(15 * SECOND);
+    const before = world.pod("web.n1");
+    world.crash();
+    await world.start(["web=80"], ["10.0.0.2"]);
+    await world.pass(15 * SECOND);
+    expect(world.pod("web.n1")?.metadata?.uid).toBe(before?.metadata?.uid);
+    expect(podFacts(world.pod("web.n1") ?? {})).toMatchObject({ ips: ["10.0.0.2"], ready: true });
+  });
+
   it("with a check: is not ready before its probe, then as its probe says", async () => {
     const world = await machine(CHECKED);
     expect(world.brief).toEqual(["web.n1:8080 not ready"]);

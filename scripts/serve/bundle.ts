@@ -1,12 +1,13 @@
 /**
- * The Worker as one module, bundled as `wrangler deploy` does. The bundle is kept below node_modules under the hash of all that it is made of: the
- * next start of the same code takes it from there.
+ * The Worker as one module, bundled as `wrangler deploy` does. The bundle is kept (kept-files.ts): the next start of the same code takes it from
+ * there.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { basename, join, relative, resolve, sep } from "node:path";
 import type { BuildFailure } from "esbuild";
 import { UserError } from "../terminal/user-error";
+import { keep, keptFolder, readKept } from "./kept-files";
 
 export interface WorkerSource {
   /** absolute path of the Worker's first module */
@@ -19,18 +20,15 @@ const project = join(import.meta.dirname, "..", "..");
 const FOLDERS = ["src", "durable-objects"];
 /** What else decides on a bundle: packages, the language, and this file. */
 const FILES = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.base.json"];
-const cache = join(project, "node_modules", ".cache", "servicenet");
-/** After this time another bundle's file is deleted. */
-const KEPT_MS_MAX = 86_400_000;
 
 /** The text of one ES module. `root`: the folder of the project. Throws UserError where it cannot be built. */
-export async function bundle(source: WorkerSource, folder = cache, root = project): Promise<string> {
+export async function bundle(source: WorkerSource, folder = keptFolder, root = project): Promise<string> {
   const hash = hashOf(source, root);
-  const kept = hash && readKept(join(folder, hash));
+  const kept = hash && readKept(folder, hash);
   if (kept) return kept;
   const { text, inputs } = await build(source);
   // A file that changed meanwhile is in the hash as it was, and in the bundle perhaps as it is.
-  if (hash && hash === hashOf(source, root) && inputs.every((path) => isHashed(path, root))) keep(join(folder, hash), text);
+  if (hash && hash === hashOf(source, root) && inputs.every((path) => isHashed(path, root))) keep(folder, hash, text);
   return text;
 }
 
@@ -86,37 +84,4 @@ function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
     .map((entry) => join(entry.parentPath, entry.name));
-}
-
-/** A kept bundle has its own hash in its first line: a file that a crash cut short is none. */
-function readKept(path: string): string | undefined {
-  try {
-    const file = readFileSync(path, "utf8");
-    const end = file.indexOf("\n");
-    const text = file.slice(end + 1);
-    return file.slice(0, end) === hashOfText(text) ? text : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Where nothing can be written, the next start builds again. What a full disk left here is deleted after a day. */
-function keep(path: string, text: string): void {
-  const folder = dirname(path);
-  try {
-    mkdirSync(folder, { recursive: true });
-    for (const name of readdirSync(folder)) {
-      const other = join(folder, name);
-      if (Date.now() - statSync(other).mtimeMs > KEPT_MS_MAX) rmSync(other, { force: true });
-    }
-    const unfinished = `${path}.${String(process.pid)}`;
-    writeFileSync(unfinished, `${hashOfText(text)}\n${text}`);
-    renameSync(unfinished, path);
-  } catch {
-    return;
-  }
-}
-
-function hashOfText(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -68,7 +68,7 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
   const log = oneOf("--log", values.log, LOG_FORMATS);
   const allowedHosts = values["allowed-host"].map(hostName);
   const vars = varsOf(values.var);
-  // wrangler takes a second to load.
+  // Miniflare takes long to load.
   const { readRuntimeConfig } = await import("./runtime");
   const read = readRuntimeConfig(values.config, vars);
   const config = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);

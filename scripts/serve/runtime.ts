@@ -4,58 +4,35 @@
  * Requests reach the Worker by a direct socket on its entrypoint "direct". Miniflare's own front (request log, routing, a copy of every request and
  * response) makes a trivial request ten times slower.
  */
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isIPv4 } from "node:net";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type * as MiniflarePackage from "miniflare";
 import type { Miniflare, WorkerOptions } from "miniflare";
-import type * as Wrangler from "wrangler";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
 import { printLog } from "./log-lines";
+import { readWorkerConfig, type WorkerConfig } from "./worker-config";
 
-// `import` would read the megabytes of these packages twice more, for the names that they export.
+// `import` would read the megabytes of the package twice more, for the names that it exports.
 const required = createRequire(import.meta.url);
 const { Log, LogLevel, Miniflare: Runtime } = required("miniflare") as typeof MiniflarePackage;
-const { unstable_getMiniflareWorkerOptions, unstable_readConfig } = required("wrangler") as typeof Wrangler;
 
-export interface RuntimeConfig {
-  /** of the Worker; also the prefix of its data's folders */
-  name: string;
-  main: string;
-  crons: string[];
-  /** variables as the Worker will see them */
-  vars: Record<string, unknown>;
-  define: Record<string, string>;
-  worker: Partial<WorkerOptions>;
-}
+export type RuntimeConfig = WorkerConfig;
 
 /** Reads the wrangler configuration and puts `vars` over its variables. Throws UserError for a variable that it does not have. */
 export function readRuntimeConfig(configPath: string, vars: Record<string, string>): RuntimeConfig {
-  const { config, workerOptions, main, define } = readConfig(configPath);
-  if (!main || !config.name) throw new UserError(`--config ${configPath}: name and main are required`);
+  const config = readWorkerConfig(configPath);
   for (const name of Object.keys(vars)) {
     if (!(name in config.vars))
       throw new UserError(`--var ${name}: ${configPath} has no such variable (it has ${Object.keys(config.vars).join(", ")})`);
   }
+  const { worker } = config;
   return {
-    name: config.name,
-    main: resolve(main),
-    crons: config.triggers.crons ?? [],
+    ...config,
     vars: { ...config.vars, ...vars },
-    define,
-    worker: { ...workerOptions, bindings: { ...workerOptions.bindings, ...vars } } as Partial<WorkerOptions>,
+    worker: { ...worker, bindings: { ...worker.bindings, ...vars } } as Partial<WorkerOptions>,
   };
-}
-
-function readConfig(path: string) {
-  if (!existsSync(path)) throw new UserError(`--config ${path}: there is no such file`);
-  try {
-    return { config: unstable_readConfig({ config: path }), ...unstable_getMiniflareWorkerOptions(path) };
-  } catch (error) {
-    throw new UserError(`--config ${path}: ${firstLine(error)}`);
-  }
 }
 
 /** What Miniflare itself has to say. Once the data are removed, its errors are of their absence, which the runner tells in one line. */
@@ -113,10 +90,6 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
 /** Whether this machine alone reaches an address. */
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
-}
-
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }
 
 /** Makes Miniflare start workerd through workerd.sh, which says why. Windows has neither the shell nor the signals. */

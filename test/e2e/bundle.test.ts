@@ -1,88 +1,80 @@
 /** The Worker's bundle that a start leaves for the next one. */
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { bundle } from "../../scripts/serve/bundle";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
-const source = { main: join(import.meta.dirname, "..", "..", "src", "worker", "index.ts"), define: {} };
-
 let folder: string;
+let root: string;
 const kept = () => readdirSync(folder);
+const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
+const bundled = (define = {}, place = folder): Promise<string> => bundle({ main: join(root, "src", "main.ts"), define }, place, root);
 
+/** A project of the same folders. */
 beforeEach(() => {
   folder = temporaryFolder();
+  root = temporaryFolder();
+  for (const name of ["src", "durable-objects", "elsewhere"]) mkdirSync(join(root, name));
+  for (const name of ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.base.json"]) write(name, "{}");
+  write("src/main.ts", 'import { answer } from "../durable-objects/answer"; export default answer;');
+  write("durable-objects/answer.ts", "export const answer = 42;");
 });
-afterEach(() => removeFolder(folder));
+afterEach(() => [folder, root].forEach(removeFolder));
 
 it("the same code: taken from the file of the first bundle", async () => {
-  const text = await bundle(source, folder);
+  const text = await bundled();
   const [name = ""] = kept();
   utimesSync(join(folder, name), 1, 1);
-  expect(await bundle(source, folder)).toBe(text);
+  expect(await bundled()).toBe(text);
   expect(statSync(join(folder, name)).mtimeMs, "never written again").toBe(1000);
 });
 
 it("a bundle with other constants: another file, and files of the day before are deleted", async () => {
-  await bundle(source, folder);
+  await bundled();
   const [name = ""] = kept();
-  await bundle({ ...source, define: { SOMETHING: "1" } }, folder);
+  await bundled({ SOMETHING: "1" });
   expect(kept()).toHaveLength(2);
   expect(kept()).toContain(name);
   for (const old of kept()) utimesSync(join(folder, old), 1, 1);
-  await bundle({ ...source, define: { SOMETHING: "2" } }, folder);
+  await bundled({ SOMETHING: "2" });
   expect(kept()).toHaveLength(1);
 });
 
 it("a file that was cut short: built again", async () => {
-  const text = await bundle(source, folder);
+  const text = await bundled();
   const [name = ""] = kept();
-  truncateSync(join(folder, name), 1_000_000);
-  expect(await bundle(source, folder)).toBe(text);
+  truncateSync(join(folder, name), 100);
+  expect(await bundled()).toBe(text);
   expect(readFileSync(join(folder, name), "utf8")).toContain(text);
 });
 
-describe("a project whose files change", () => {
-  let root: string;
-  const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
-  const bundled = (): Promise<string> => bundle({ main: join(root, "src", "main.ts"), define: {} }, folder, root);
+it.each<[what: string, path: string, text: string]>([
+  ["an imported file", "durable-objects/answer.ts", "export const answer = 43;"],
+  ["the first file", "src/main.ts", "export default 43;"],
+])("%s: another bundle, from then on kept", async (_, path, text) => {
+  expect(await bundled()).toContain("42");
+  write(path, text);
+  const changed = await bundled();
+  expect(changed).toContain("43");
+  expect(kept()).toHaveLength(2);
+  expect(await bundled()).toBe(changed);
+});
 
-  beforeEach(() => {
-    root = temporaryFolder();
-    for (const name of ["src", "durable-objects", "elsewhere"]) mkdirSync(join(root, name));
-    for (const name of ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.base.json"]) write(name, "{}");
-    write("src/main.ts", 'import { answer } from "../durable-objects/answer"; export default answer;');
-    write("durable-objects/answer.ts", "export const answer = 42;");
-  });
-  afterEach(() => removeFolder(root));
+it.each(["package-lock.json", "tsconfig.base.json"])("%s: built anew", async (path) => {
+  await bundled();
+  write(path, '{ "compilerOptions": {} }');
+  await bundled();
+  expect(kept()).toHaveLength(2);
+});
 
-  it.each<[what: string, path: string, text: string]>([
-    ["an imported file", "durable-objects/answer.ts", "export const answer = 43;"],
-    ["the first file", "src/main.ts", "export default 43;"],
-  ])("%s: another bundle, from then on kept", async (_, path, text) => {
-    expect(await bundled()).toContain("42");
-    write(path, text);
-    const changed = await bundled();
-    expect(changed).toContain("43");
-    expect(kept()).toHaveLength(2);
-    expect(await bundled()).toBe(changed);
-  });
-
-  it.each(["package-lock.json", "tsconfig.base.json"])("%s: built anew", async (path) => {
-    await bundled();
-    write(path, '{ "compilerOptions": {} }');
-    await bundled();
-    expect(kept()).toHaveLength(2);
-  });
-
-  it("a file of another folder: not kept, so that its change counts", async () => {
-    write("elsewhere/answer.ts", "export const answer = 42;");
-    write("durable-objects/answer.ts", 'export * from "../elsewhere/answer";');
-    expect(await bundled()).toContain("42");
-    expect(kept()).toEqual([]);
-    write("elsewhere/answer.ts", "export const answer = 43;");
-    expect(await bundled()).toContain("43");
-  });
+it("a file of another folder: not kept, so that its change counts", async () => {
+  write("elsewhere/answer.ts", "export const answer = 42;");
+  write("durable-objects/answer.ts", 'export * from "../elsewhere/answer";');
+  expect(await bundled()).toContain("42");
+  expect(kept()).toEqual([]);
+  write("elsewhere/answer.ts", "export const answer = 43;");
+  expect(await bundled()).toContain("43");
 });
 
 it("code outside the project: built each time, from what it is now", async () => {
@@ -95,5 +87,5 @@ it("code outside the project: built each time, from what it is now", async () =>
 });
 
 it("a place that takes no files: built", async () => {
-  expect(await bundle(source, source.main)).toContain("//# sourceMappingURL");
+  expect(await bundled({}, join(root, "src", "main.ts"))).toContain("//# sourceMappingURL");
 });

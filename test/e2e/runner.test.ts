@@ -167,11 +167,14 @@ describe("npm start: life of a server", () => {
     expect(await isServing(url)).toBe(false);
   });
 
-  it("SIGTERM to npm: the server stops too", async () => {
+  it.each<[string, (npm: number) => void]>([
+    ["SIGTERM to npm", (npm) => process.kill(npm, "SIGTERM")],
+    ["Ctrl-C in the terminal of npm", (npm) => process.kill(-npm, "SIGINT")],
+  ])("%s: the server stops too", async (_, end) => {
     const data = newFolder();
     const npm = startProcess(["--port", "0", "--data-dir", data]);
     const [, url = ""] = await npm.printed(/ready at (http:\S+)/);
-    process.kill(npm.pid, "SIGTERM");
+    end(npm.pid);
     await npm.ended;
     expect(existsSync(join(data, "runner.lock"))).toBe(false);
     expect(await isServing(url)).toBe(false);

@@ -1,4 +1,4 @@
-/** The real `npm start` process for a test: on a free port, with a data folder of its own. */
+/** The real process of `npm start` for a test: on a free port, with a data folder of its own. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -53,7 +53,7 @@ export interface ServerProcess {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Runs `npm start -- <args>` in the project and collects its output. `bare` leaves npm out, which has exit codes of its own. */
+/** Runs `npm start -- <args>` in the project and collects its output. `bare` leaves npm out, which has exit codes of its own and takes time. */
 export function startProcess(args: readonly string[], { bare = false } = {}): ServerProcess {
   const [command, ...before] = bare ? [process.execPath, "scripts/run.mjs", "scripts/serve.ts"] : ["npm", "start", "--silent", "--"];
   const child = spawn(command, [...before, ...args], { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
@@ -75,7 +75,7 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
     }
   };
   const { pid } = child;
-  if (pid === undefined) throw new Error("npm could not be started");
+  if (pid === undefined) throw new Error(`${command} could not be started`);
   endWithUs(child, () => signal(-pid, "SIGKILL"));
   return { output: () => text, ended, pid, printed };
 }
@@ -85,7 +85,7 @@ const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME="];
 
 /** Starts a server on the data folder and waits for its ready line. */
 export async function startServer(dataFolder: string, args: readonly string[] = []): Promise<Server> {
-  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...NOTHING_OWN, ...args]);
+  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...NOTHING_OWN, ...args], { bare: true });
   const [, url = ""] = await process_.printed(/ready at (http:\S+)/);
   const runner = pidIn(join(dataFolder, "runner.lock"));
   const runtime = pidIn(join(dataFolder, "workerd.json"));

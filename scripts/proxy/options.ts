@@ -35,6 +35,8 @@ export interface ProxyOptions {
 const PORT_MAX = 65_535;
 const OFFSET_MAX = 64_000;
 const SECONDS_MAX = 86_400;
+/** As the server's PROXY_SYNC_PERIOD_SECONDS. */
+const SYNC_PERIOD_SECONDS_MAX = 3_600;
 
 export const usage = `Usage: npm run proxy -- --node NAME [options]
 
@@ -101,7 +103,7 @@ export async function parseOptions(args: string[]): Promise<ProxyOptions | "help
     udpTimeoutMs: wholeNumber("--udp-timeout", values["udp-timeout"], 1, SECONDS_MAX) * 1_000,
     healthz: bindAddressOf("--healthz-bind-address", values["healthz-bind-address"]),
     metrics: bindAddressOf("--metrics-bind-address", values["metrics-bind-address"]),
-    syncPeriodMs: wholeNumber("--sync-period", values["sync-period"], 1, SECONDS_MAX) * 1_000,
+    syncPeriodMs: wholeNumber("--sync-period", values["sync-period"], 1, SYNC_PERIOD_SECONDS_MAX) * 1_000,
     reports: !values["no-reports"],
   };
 }

@@ -52,6 +52,8 @@ const clock = {
     return () => clearTimeout(timer);
   },
 };
+/** Ages are counted by it: the wall clock may be set. */
+const steadyClock = { ...clock, now: () => performance.now() };
 const random = { next: () => Math.random(), below: (bound: number) => Math.floor(Math.random() * bound) };
 
 class NodeProxy implements RunningProxy {
@@ -103,7 +105,7 @@ class NodeProxy implements RunningProxy {
 
   async start(): Promise<void> {
     const { healthz, metrics, target, node } = this.#options;
-    for (const family of FAMILIES) this.#health.updated(family, Date.now());
+    for (const family of FAMILIES) this.#health.updated(family, steadyClock.now());
     this.#healthz = await this.#serve("healthz", healthz, (path, response) => this.#answerHealth(path, response));
     this.#metricsServer = await this.#serve("metrics", metrics, (path, response) => this.#answerMetrics(path, response));
     const ports = { fetch: targetFetch(target), clock, random };
@@ -143,8 +145,8 @@ class NodeProxy implements RunningProxy {
     const path = `/api/v1/nodes/${encodeURIComponent(node)}/proxy-health`;
     const silenceMs = Math.min(syncPeriodMs, REPORT_SILENCE_MS_MAX);
     const ports = {
-      clock,
-      report: () => this.#health.report(Date.now()),
+      clock: steadyClock,
+      report: () => this.#health.report(steadyClock.now()),
       send: async (body: ProxyReport) => read(await begin(target, "PUT", path, { body, type: "application/json", silenceMs })),
       log: (line: string) => this.#log(`${target.url}: ${line}`),
     };
@@ -179,9 +181,8 @@ class NodeProxy implements RunningProxy {
   /** Asks for a sync. The first one waits until Services, slices and the Node are known. */
   #request(): void {
     if (!this.#hasServices || !this.#zone || this.#isStopped) return;
-    const now = Date.now();
-    for (const family of FAMILIES) this.#health.queued(family, now);
-    this.#metrics.noteQueued(now);
+    for (const family of FAMILIES) this.#health.queued(family, steadyClock.now());
+    this.#metrics.noteQueued(Date.now());
     if (this.#isPending) return;
     this.#isPending = true;
     if (!this.#isSyncing) setTimeout(() => void this.#sync(), TOGETHER_MS);
@@ -197,9 +198,8 @@ class NodeProxy implements RunningProxy {
       await this.#apply(moved);
       if (this.#services) await this.#apply(this.#table.apply(this.#services.sync()));
       await this.#applyChecks();
-      const now = Date.now();
-      this.#metrics.noteSync(startedAt, now, triggers);
-      for (const family of FAMILIES) this.#health.updated(family, now);
+      this.#metrics.noteSync(startedAt, Date.now(), triggers);
+      for (const family of FAMILIES) this.#health.updated(family, steadyClock.now());
       this.#reports?.applied();
       this.#tellFirst({ services: this.#table.serviceCount, listeners: this.#table.listeners.length });
     }
@@ -243,7 +243,7 @@ class NodeProxy implements RunningProxy {
     const addresses = this.#options.places.nodePorts.filter((address) => familyOfText(address) === family);
     const answer: RequestListener = (_, response) => {
       const check = this.#checks.get(key)?.check;
-      if (check) send(response, serviceHealthAnswer(check, this.#health.isHealthy(Date.now())));
+      if (check) send(response, serviceHealthAnswer(check, this.#health.isHealthy(steadyClock.now())));
       else response.end();
     };
     return addresses.map((address) => serveHttp(`the health check of ${namespace}/${name}`, { address, port }, answer, this.#log));
@@ -263,7 +263,7 @@ class NodeProxy implements RunningProxy {
       sendText(response, 404, "404 page not found\n");
       return;
     }
-    const answer = this.#health.answer(path, Date.now());
+    const answer = this.#health.answer(path, steadyClock.now(), Date.now());
     this.#metrics.noteAnswer(path, answer.code);
     send(response, answer);
   }

@@ -142,7 +142,7 @@ describe("a wrong value or a missing file", () => {
     ["proxy", ["--node", "n", "--healthz-bind-address", "10256"], /^proxy: --healthz-bind-address 10256: must be ADDRESS:PORT or none/],
     ["proxy", ["--node", "n", "--metrics-bind-address", "[::1]:70000"], /^proxy: --metrics-bind-address \[::1\]:70000: the port must be/],
     ["proxy", ["--node", "n", "--udp-timeout", "0"], /^proxy: --udp-timeout 0: must be a whole number from 1 to 86400/],
-    ["proxy", ["--node", "n", "--sync-period", "0"], /^proxy: --sync-period 0: must be a whole number from 1 to 86400/],
+    ["proxy", ["--node", "n", "--sync-period", "3601"], /^proxy: --sync-period 3601: must be a whole number from 1 to 3600/],
     ["proxy", ["--node", "n", "--server", "nowhere"], /^proxy: --server nowhere: must be a URL/],
     ["import", [], /^import: no FILE given/],
     ["import", ["nothere.json"], /^import: nothere.json cannot be read: .*ENOENT/],

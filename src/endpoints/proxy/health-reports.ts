@@ -16,6 +16,7 @@ export interface ReportAnswer {
 }
 
 export interface ReportPorts {
+  /** steady: it never jumps */
   clock: Pick<Clock, "now" | "after">;
   /** the report of this moment */
   report(): ProxyReport;
@@ -27,7 +28,7 @@ export interface ReportPorts {
 
 /** A server that does not answer is asked again so soon. */
 const RETRY_MS = 5_000;
-/** A server without this path, as Kubernetes, is asked again so late: it may be another one by then. */
+/** A server that never had this path, as Kubernetes, is asked again so late: it may be another one by then. */
 const UNSERVED_MS = 600_000;
 /** Ends of waits that come together are told together. */
 const GAP_MS = 1_000;
@@ -39,6 +40,8 @@ export class HealthReports {
   /** The last report had a change that waits. */
   #hasToldWait = false;
   #sentAt = -Infinity;
+  /** The server has kept a report: what stands in front of it may not have the path for a while. */
+  #wasKept = false;
   /** told, and not over; "" = nothing */
   #trouble = "";
 
@@ -95,6 +98,7 @@ export class HealthReports {
     const { status, text } = answer;
     if (status < 300) {
       this.#trouble = "";
+      this.#wasKept = true;
       return syncPeriodMs;
     }
     if (status === 404 && isAboutNode(text, node)) {
@@ -102,8 +106,9 @@ export class HealthReports {
       return retryMs;
     }
     if (status === 404 || status === 405) {
-      this.#tell(`the API server takes no reports about proxies (${status}); it is asked again every ${UNSERVED_MS / 60_000} minutes`);
-      return UNSERVED_MS;
+      const pauseMs = this.#wasKept ? retryMs : UNSERVED_MS;
+      this.#tell(`the API server takes no reports about proxies (${status}); it is asked again every ${pauseMs / 1_000} seconds`);
+      return pauseMs;
     }
     this.#tell(`a report about this proxy was answered with ${status}: ${text.trim().slice(0, 200)}`);
     return status === 429 || status >= 500 ? retryMs : syncPeriodMs;

@@ -20,7 +20,7 @@ interface FamilyState {
   queuedSince: number | undefined;
 }
 
-/** All times are ms since the epoch. */
+/** All times are ms of a clock that never jumps, unless their name says otherwise: a wall clock that is set makes nobody late, and nobody good. */
 export class ProxyHealth {
   readonly #families: Record<Family, FamilyState> = {
     IPv4: { lastUpdated: undefined, queuedSince: undefined },
@@ -52,14 +52,14 @@ export class ProxyHealth {
     return FAMILIES.every((family) => !this.#isLate(family, now));
   }
 
-  /** The answer at /healthz or /livez. */
-  answer(path: HealthPath, now: number): HealthAnswer {
+  /** The answer at /healthz or /livez. `wall`: now, in ms since the epoch */
+  answer(path: HealthPath, now: number, wall: number): HealthAnswer {
     const families: Partial<Record<Family, FamilyHealth>> = {};
     for (const family of FAMILIES) {
       const { lastUpdated } = this.#families[family];
-      if (lastUpdated !== undefined) families[family] = { lastUpdated, healthy: !this.#isLate(family, now) };
+      if (lastUpdated !== undefined) families[family] = { lastUpdated: wall - (now - lastUpdated), healthy: !this.#isLate(family, now) };
     }
-    return healthAnswer(path, { healthy: this.isHealthy(now), nodeEligible: isEligible(this.#node), families }, now);
+    return healthAnswer(path, { healthy: this.isHealthy(now), nodeEligible: isEligible(this.#node), families }, wall);
   }
 
   /** What the API server is told. A family that was never updated is left out. */
@@ -68,7 +68,7 @@ export class ProxyHealth {
     for (const family of FAMILIES) {
       const { lastUpdated, queuedSince } = this.#families[family];
       if (lastUpdated === undefined) continue;
-      const ago = (since: number): number => Math.max(now - since, 0);
+      const ago = (since: number): number => Math.floor(now - since);
       report[family] = { appliedAgoMs: ago(lastUpdated), ...(queuedSince !== undefined && { queuedForMs: ago(queuedSince) }) };
     }
     return report;

@@ -149,7 +149,7 @@ describe("a report that is not kept", () => {
     ["a store in trouble", { status: 503, text: "try again\n" }, 5, /answered with 503: try again$/],
     ["no right to report", { status: 403, text: "forbidden" }, 30, /answered with 403: forbidden$/],
     ["no such Node yet", noNode("n1"), 5, /the Node n1 does not exist$/],
-    ["Kubernetes", { status: 404, text: "404 page not found\n" }, 600, /takes no reports about proxies \(404\); .* every 10 minutes$/],
+    ["Kubernetes", { status: 404, text: "404 page not found\n" }, 600, /takes no reports about proxies \(404\); .* every 600 seconds$/],
     ["a Status of another object", noNode("n2"), 600, /takes no reports/],
     ["a path of other methods", { status: 405, text: "" }, 600, /takes no reports about proxies \(405\)/],
   ])("%s: told once, and tried again in its time", async (_, answer, againSeconds, told) => {
@@ -164,6 +164,18 @@ describe("a report that is not kept", () => {
     world.answer = answer;
     await world.pass(PERIOD_MS);
     expect(world.told).toHaveLength(2);
+  });
+
+  it("a path that is gone after a report was kept: tried again soon, and told once", async () => {
+    const world = new World();
+    world.reports.start();
+    await world.pass(PERIOD_MS - 1_000);
+    world.answer = { status: 404, text: "404 page not found\n" };
+    await world.pass(11_000);
+    world.answer = KEPT;
+    await world.pass(PERIOD_MS);
+    expect(world.sent).toEqual(["0: 0", "30: 30", "35: 35", "40: 40", "45: 45"]);
+    expect(world.told).toEqual([expect.stringMatching(/takes no reports about proxies \(404\); .* every 5 seconds$/)]);
   });
 
   it("Kubernetes, while changes wait and are applied: no report before its time", async () => {

@@ -27,7 +27,7 @@ class World {
 
   /** Code, `ok` or `late` of each family, and the age of lastUpdated in seconds. */
   seen(path: "/healthz" | "/livez" = "/healthz"): string {
-    const { code, body } = this.health.answer(path, this.now);
+    const { code, body } = this.health.answer(path, this.now, this.now);
     const { lastUpdated, status = {} } = JSON.parse(body) as { lastUpdated: string; status?: Record<string, { healthy: boolean }> };
     const families = Object.entries(status).map(([family, { healthy }]) => `${family} ${healthy ? "ok" : "late"}`);
     return [String(code), ...families, `${(this.now - Date.parse(lastUpdated)) / 1_000} s`].join(", ");
@@ -89,7 +89,7 @@ describe("the timeout", () => {
     world.now += ms;
     // A later change does not make an earlier one younger.
     world.queued(["IPv4"]);
-    expect(world.health.answer("/livez", world.now).code).toBe(code);
+    expect(world.health.answer("/livez", world.now, world.now).code).toBe(code);
   });
 
   it("its length: twice kube-proxy's sync period", () => {
@@ -111,7 +111,7 @@ it.each([
   const world = new World(aNode());
   const health = new ProxyHealth(10_000);
   if (node) health.node = node;
-  const [healthz, livez] = (["/healthz", "/livez"] as const).map((path) => health.answer(path, world.now));
+  const [healthz, livez] = (["/healthz", "/livez"] as const).map((path) => health.answer(path, world.now, world.now));
   expect([healthz?.code, livez?.code]).toEqual([eligible ? 200 : 503, 200]);
   expect(JSON.parse(healthz?.body ?? "")).toMatchObject({ nodeEligible: eligible, healthy: true });
   expect(JSON.parse(livez?.body ?? "")).not.toHaveProperty("nodeEligible");
@@ -120,7 +120,7 @@ it.each([
 it("the body: kube-proxy's keys in their order, times as Go prints them", () => {
   const world = new World();
   world.health.updated("IPv4", Date.UTC(2025, 0, 2, 3, 4));
-  const { headers, body } = world.health.answer("/healthz", START);
+  const { headers, body } = world.health.answer("/healthz", START, START);
   expect(headers).toEqual({ "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" });
   expect(body).toBe(
     '{"lastUpdated":"2025-01-02T03:04:05.6Z","currentTime":"2025-01-02T03:04:05.6Z","nodeEligible":true,"healthy":true,' +
@@ -128,8 +128,30 @@ it("the body: kube-proxy's keys in their order, times as Go prints them", () => 
   );
 });
 
+it("a wall clock that was set: the times of the body are its own, the judgement is not", () => {
+  const world = new World();
+  world.updated(["IPv4"]);
+  world.queued(["IPv4"]);
+  world.now += 5_000;
+  const wall = Date.UTC(2020, 0, 1);
+  const { code, body } = world.health.answer("/livez", world.now, wall);
+  expect([code, JSON.parse(body)]).toMatchObject([
+    200,
+    { currentTime: "2020-01-01T00:00:00Z", status: { IPv4: { lastUpdated: "2019-12-31T23:59:55Z" } } },
+  ]);
+  world.now += 5_000;
+  expect(world.health.answer("/livez", world.now, wall).code).toBe(503);
+});
+
+it("a report: whole milliseconds, whatever the clock counts", () => {
+  const health = new ProxyHealth();
+  health.updated("IPv4", 0.4);
+  health.queued("IPv4", 1.9);
+  expect(health.report(7.5)).toEqual({ IPv4: { appliedAgoMs: 7, queuedForMs: 5 } });
+});
+
 it("the body of a 503 before anything was served: Go's zero time", () => {
-  const { code, body } = new ProxyHealth().answer("/healthz", START);
+  const { code, body } = new ProxyHealth().answer("/healthz", START, START);
   expect([code, JSON.parse(body)]).toMatchObject([503, { lastUpdated: "0001-01-01T00:00:00Z" }]);
 });
 

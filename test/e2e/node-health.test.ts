@@ -26,7 +26,7 @@ async function codes(node: string, cluster = ""): Promise<string> {
   return found.join(" ");
 }
 
-it("node of a cluster: drains by a taint of DRAINING_TAINTS, in its own cluster alone", async () => {
+it("node of a cluster: drains by a taint of DRAINING_TAINTS, in its own cluster alone, and leaves the targets there", async () => {
   for (const cluster of ["", "/clusters/blue"]) {
     expect(await send("POST", cluster + NODES, { metadata: { name: "drains" } })).toBe(201);
     expect(await codes("drains", cluster)).toBe("200 200");
@@ -35,6 +35,12 @@ it("node of a cluster: drains by a taint of DRAINING_TAINTS, in its own cluster 
   expect(await send("PATCH", `/clusters/blue${NODES}/drains`, { spec: { taints } })).toBe(200);
   await expect.poll(() => codes("drains", "/clusters/blue"), PATIENCE).toBe("503 200");
   expect(await codes("drains")).toBe("200 200");
+  const targets = async (path: string) => {
+    const { targets: found } = (await (await fetch(server.url + path)).json()) as { targets: { node: string; weight: number }[] };
+    return found.map(({ node, weight }) => `${node} ${String(weight)}`);
+  };
+  const lists = ["/nodes/targets", "/clusters/blue/nodes/targets", "/clusters/blue/nodes/targets?draining=true"].map(targets);
+  expect(await Promise.all(lists)).toEqual([["drains 1"], [], ["drains 0"]]);
 });
 
 it("kill -9 of the server: the last reports go on after its next start", async () => {

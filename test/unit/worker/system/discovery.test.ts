@@ -65,6 +65,20 @@ describe("discovery", () => {
     expect(names.indexOf("services")).toBeLessThan(names.indexOf("services/status"));
   });
 
+  it("nodes/proxy: with upstream's kind and verbs, also in aggregated discovery", async () => {
+    const { resources } = await json<{ resources: { name: string }[] }>("/api/v1");
+    expect(resources.find(({ name }) => name === "nodes/proxy")).toEqual({
+      name: "nodes/proxy",
+      singularName: "",
+      namespaced: false,
+      kind: "NodeProxyOptions",
+      verbs: ["create", "delete", "get", "patch", "update"],
+    });
+    const core = await json<{ items: GroupDiscovery[] }>("/api", { Accept: AGGREGATED });
+    const nodes = core.items[0]?.versions[0]?.resources.find(({ resource }) => resource === "nodes");
+    expect(nodes?.subresources?.map(({ subresource }) => subresource)).toEqual(expect.arrayContaining(["proxy", "status"]));
+  });
+
   it("create-only reviews: listed with the verb create alone", async () => {
     const { resources } = await json<{ resources: { name: string; verbs: string[]; namespaced: boolean }[] }>(
       "/apis/authorization.k8s.io/v1",

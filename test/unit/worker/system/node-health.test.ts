@@ -51,6 +51,28 @@ describe("an object that does not answer", () => {
   });
 });
 
+describe("an answer of any path and code", () => {
+  it.each<[path: string, answers: Record<string, unknown>, code: number]>([
+    ["/nodes/c1/healthz", { health: node(200) }, 200],
+    ["/clusters/blue/nodes/c1/livez", { health: node(503) }, 503],
+    ["/nodes/c1/services/default/web", { serviceHealth: service(1) }, 200],
+    ["/nodes/c1/services/default/web?family=IPv6", { serviceHealth: null }, 503],
+    ["/nodes/C1/healthz", {}, 503],
+    ["/nodes/c2/healthz", { health: AWAY }, 200],
+    ["/api/v1/nodes/c1:10256/proxy/healthz", { health: node(503) }, 503],
+    ["/api/v1/nodes/c1:30001/proxy/", { serviceHealth: service(0) }, 503],
+  ])("%s: no cache may keep it, with GET and HEAD", async (path, answers, code) => {
+    for (const method of ["GET", "HEAD"]) {
+      const { status, headers } = await send(`http://localhost${path}`, { method }, fakeEnv(objects(answers)).env);
+      expect([method, status, headers.get("Cache-Control")]).toEqual([method, code, "no-store"]);
+    }
+  });
+
+  it.each(["/nodes/c1/healthz", "/nodes/c1/livez", "/nodes/c1/services/default/web"])("POST %s: 405", async (path) => {
+    expect((await send(`http://localhost${path}`, { method: "POST" }, fakeEnv().env)).status).toBe(405);
+  });
+});
+
 describe("what no Node or Service can have", () => {
   it("names and ports: 503, and no object is asked", async () => {
     const object = JSON.stringify({ status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] } });

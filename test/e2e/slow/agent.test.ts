@@ -1,11 +1,11 @@
-/** Agents as processes: kill -9, two states, a dead server, a deleted Node, and a stand-in for kube-proxy that serves its documented answers. */
+/** Agents as processes: kill -9, two states, a standstill, a dead server, a deleted Node, and a stand-in for kube-proxy that serves its documented answers. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
+import type { Node } from "../../../src/api/meta/kubernetes";
 import { Api } from "../../support/clients/api";
 import { freePort } from "../../support/clients/echo-backends";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -68,18 +68,26 @@ it("kill -9 and a second agent: the same state goes on, another one exits 1 whil
   await later.ready();
 });
 
-it("a server that is dead for 20 s: the Node is Ready after it is back, and the agent goes on", { timeout: 240_000 }, async () => {
-  const agent = new AgentProcess("b", "b");
-  await agent.ready();
-  await server.kill();
-  await sleep(20_000);
-  await server.start();
-  await expect.poll(() => ready("b"), PATIENCE).toBe("True");
-  await expect.poll(() => agent.output, PATIENCE).toContain("this is over");
-  await api.must("DELETE", "/api/v1/nodes/b");
-  expect(await agent.ended).toBe(0);
-  expect(agent.output).toContain("the Node b is deleted");
-});
+it(
+  "an agent that stood still until its node was Unknown, and finds the server dead: the Node is Ready when it is back",
+  { timeout: 300_000 },
+  async () => {
+    const agent = new AgentProcess("b", "b");
+    await agent.ready();
+    expect(await ready("b")).toBe("True");
+    agent.child.kill("SIGSTOP");
+    await expect.poll(() => ready("b"), PATIENCE).toBe("Unknown");
+    await server.kill();
+    agent.child.kill("SIGCONT");
+    await expect.poll(() => agent.output, PATIENCE).toContain("the Lease of the node cannot be kept");
+    await server.start();
+    await expect.poll(() => ready("b"), PATIENCE).toBe("True");
+    await expect.poll(() => agent.output, PATIENCE).toContain("the Lease of the node cannot be kept: this is over");
+    await api.must("DELETE", "/api/v1/nodes/b");
+    expect(await agent.ended).toBe(0);
+    expect(agent.output).toContain("the Node b is deleted");
+  },
+);
 
 it("kube-proxy's health: late, draining and mute are told to load balancers", { timeout: 240_000 }, async () => {
   let late = false;
@@ -102,10 +110,15 @@ it("kube-proxy's health: late, draining and mute are told to load balancers", { 
   proxy.close();
   proxy.closeAllConnections();
   await expect.poll(() => health("c", "livez"), PATIENCE).toBe(503);
+  const { body } = await api.send("GET", "/api/v1/nodes");
+  const { resourceVersion = "" } = body.metadata ?? {};
   agent.child.kill("SIGTERM");
-  await expect
-    .poll(async () => (await api.send("GET", "/api/v1/nodes/c")).text, PATIENCE)
-    .toMatch(/ToBeDeletedByClusterAutoscaler|NotFound/);
   expect(await agent.ended).toBe(0);
   expect((await api.send("GET", "/api/v1/nodes/c")).code).toBe(404);
+  // What the Node was on its way.
+  const watch = await api.watch("/api/v1/nodes", { resourceVersion, fieldSelector: "metadata.name=c", timeoutSeconds: "1" });
+  const events = (await watch.rest()).filter(({ type }) => type !== "BOOKMARK");
+  expect(events.map(({ type }) => type).at(-1)).toBe("DELETED");
+  const isTainted = ({ spec }: Node): boolean => (spec?.taints ?? []).some(({ key }) => key === "ToBeDeletedByClusterAutoscaler");
+  expect(events.map(({ object }) => isTainted(object as Node))).toContain(true);
 });

@@ -6,8 +6,8 @@ import { specialAddressMessages } from "../../src/core/net/special-addresses";
 import { UserError } from "../terminal/user-error";
 
 /** The first address of each family that an endpoint can have. Throws UserError when there is none. */
-export function addressesFound(): string[] {
-  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+export function addressesFound(interfaces = networkInterfaces()): string[] {
+  const all = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
   const usable = all.flatMap(({ address, internal }) => {
     const parsed = internal ? undefined : parseAddress(address);
     return parsed?.ok && specialAddressMessages(parsed.value, address).length === 0 ? [parsed.value.canonical] : [];

@@ -3,8 +3,10 @@ import { EventEmitter, once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { addressesFound } from "../../scripts/agent/addresses-found";
 import { stopSignals } from "../../scripts/agent/stop-signals";
 import { targetSend } from "../../scripts/agent/target-send";
 import { Api } from "../support/clients/api";
@@ -63,6 +65,13 @@ it("a token file that changes or vanishes: the next request after a refusal has 
   expect(await status()).toBe(401);
   writeFileSync(file, "new\n");
   expect(await status()).toBe(200);
+  // Without a refusal it is read again after 5 s.
+  writeFileSync(file, "newer\n");
+  expect(await status()).toBe(200);
+  const now = performance.now();
+  const later = vi.spyOn(performance, "now").mockReturnValue(now + 6_000);
+  expect(await status()).toBe(401);
+  later.mockRestore();
   api.close();
   api.closeAllConnections();
 });
@@ -94,4 +103,16 @@ it.each<[what: string, laterMs: number[], asked: string[]]>([
   );
   for (now of [0, ...laterMs]) process.emit(now === 0 ? "SIGINT" : "SIGTERM");
   expect(told).toEqual(asked);
+});
+
+it("addresses of a machine: the first of each family that others reach; none is told", () => {
+  const of = (address: string, internal = false): NetworkInterfaceInfo => ({
+    ...{ address, internal, netmask: "", mac: "", cidr: null },
+    ...(address.includes(":") ? { family: "IPv6", scopeid: 0 } : { family: "IPv4" }),
+  });
+  const lo = [of("127.0.0.1", true), of("::1", true)];
+  const eth0 = [of("169.254.7.7"), of("192.0.2.1"), of("192.0.2.2"), of("fe80::1"), of("2001:DB8:0::1")];
+  expect(addressesFound({ lo, eth0, eth1: [of("198.51.100.1")], down: undefined })).toEqual(["192.0.2.1", "2001:db8::1"]);
+  expect(addressesFound({ lo, eth0: [of("2001:db8::2")] })).toEqual(["2001:db8::2"]);
+  expect(() => addressesFound({ lo, eth0: [of("fe80::1")] })).toThrow("this machine has no address that others can reach");
 });

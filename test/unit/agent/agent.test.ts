@@ -47,19 +47,28 @@ it("a first start: the Node is registered and Ready, the Lease is the agent's an
   expect(world.lease?.metadata?.annotations?.["servicenet.io/agent-id"]).toBe(world.folders.get("a")?.get("agent-id")?.trim());
 });
 
-it("twenty idle minutes: the Lease is renewed every 10 s, the status written every 5 min, a report sent every 30 s", async () => {
+it("twenty idle minutes: the Lease is renewed every 10 s and a little, the status written every 5 min, a report sent every 30 s", async () => {
   const { world, start, pass } = setUp();
   start();
   await pass(30);
-  const [asked, leases] = [world.reports.length, world.leases.store.revision];
+  const asked = world.reports.length;
   const beats = new Set<string>();
+  const renewals = new Set<number>();
   for (let i = 0; i < 120; i++) {
     await pass(10);
     beats.add(world.node?.status?.conditions?.find(({ type }) => type === "Ready")?.lastHeartbeatTime ?? "");
+    renewals.add(Date.parse(world.lease?.spec?.renewTime ?? ""));
   }
-  expect(world.leases.store.revision - leases).toSatisfy((renewals: number) => renewals >= 112 && renewals <= 121);
+  const gaps = [...renewals].slice(1).map((atMs, i) => atMs - ([...renewals][i] ?? 0));
+  expect(gaps.length).toBeGreaterThan(110);
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(10 * SECOND);
+  expect(Math.max(...gaps)).toBeLessThan(10.5 * SECOND);
+  // Agents that started together do not stay together.
+  expect(new Set(gaps).size).toBeGreaterThan(50);
   expect(beats.size).toSatisfy((statuses: number) => statuses >= 4 && statuses <= 6);
   expect(world.reports.length - asked).toSatisfy((reports: number) => reports >= 34 && reports <= 41);
+  // No proxy is asked: the agent says that it lives.
+  expect(world.reports.at(-1)?.report).toEqual({});
 });
 
 it("a Node that is there: labels and taints of others stay, the agent's come, its own taint of an earlier leave goes", async () => {
@@ -233,6 +242,7 @@ it("a server that is away: nobody takes the node meanwhile, and the Node is Read
   await pass(10);
   expect([first.isAlive, other.ending?.code]).toEqual([true, 1]);
   expect(world.writers).toEqual([first.name]);
+  expect(first.told).toHaveLength(1);
   // Once, not every five seconds.
   expect(first.logged.filter((line) => line.startsWith("the Lease of the node cannot be kept {"))).toHaveLength(1);
 });

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { EndpointSlice } from "../../../src/api/meta/kubernetes";
+import type { EndpointSlice, Pod } from "../../../src/api/meta/kubernetes";
 import { Api } from "../../support/clients/api";
 import { startProgram } from "../../support/server/program";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -84,5 +84,71 @@ it(
     expect(await ended).toBe(0);
     await expect.poll(endpoints, PATIENCE).toEqual([]);
     expect((await api.get("/api/v1/nodes/n1")).code).toBe(200);
+  },
+);
+
+/** The Pods: `web.n2 Running ready`; `…` = being deleted. */
+async function pods(node: string): Promise<string[]> {
+  const { body } = await api.get("/api/v1/pods", { fieldSelector: `spec.nodeName=${node}` });
+  const { items } = body as { items?: Pod[] };
+  return (items ?? [])
+    .map(({ metadata, status }) => {
+      const isReady = status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True");
+      return `${metadata?.name ?? ""} ${status?.phase ?? ""}${isReady ? " ready" : ""}${metadata?.deletionTimestamp ? " …" : ""}`;
+    })
+    .sort();
+}
+
+it(
+  "Pods of a machine: adopted after kill -9, off when deleted, Failed when foreign, drained when the Node goes",
+  { timeout: 300_000 },
+  async () => {
+    const file = join(server.folder, "n2.yaml");
+    const args = ["--node", "n2", "--server", server.url, "--address", ADDRESS, "--state", join(server.folder, "n2"), "--endpoints", file];
+    const start = (...more: string[]) => startProgram("agent", [...args, ...more], /The agent of n2 is ready/);
+    const uid = async (name: string) => (await api.get(`/api/v1/namespaces/default/pods/${name}.n2`)).body.metadata?.uid;
+    const write = (...names: string[]): void =>
+      writeFileSync(file, `[${names.map((name) => `{name: ${name}, port: 9, drainSeconds: 2}`).join(", ")}]`);
+
+    write("a", "b", "c");
+    const first = await start();
+    await expect.poll(() => pods("n2"), PATIENCE).toEqual(["a.n2 Running ready", "b.n2 Running ready", "c.n2 Running ready"]);
+    const before = await uid("a");
+    await first.kill();
+    write("a", "b");
+    const second = await start();
+    await expect.poll(() => pods("n2"), PATIENCE).toEqual(["a.n2 Running ready", "b.n2 Running ready"]);
+    expect(await uid("a")).toBe(before);
+
+    await api.must("DELETE", "/api/v1/namespaces/default/pods/b.n2");
+    expect(await pods("n2")).toEqual(["a.n2 Running ready", "b.n2 Running ready …"]);
+    await expect.poll(() => pods("n2"), PATIENCE).toEqual(["a.n2 Running ready"]);
+    await second.kill();
+    const third = await start();
+    await api.must("POST", "/api/v1/namespaces/default/pods", {
+      body: { metadata: { name: "foreign" }, spec: { nodeName: "n2", containers: [{ name: "c", image: "i" }] } },
+    });
+    await expect.poll(() => pods("n2"), PATIENCE).toEqual(["a.n2 Running ready", "foreign Failed"]);
+    expect((await api.get("/api/v1/namespaces/default/pods/foreign")).body.status).toMatchObject({ reason: "NodeCannotRunPods" });
+
+    await api.must("DELETE", "/api/v1/nodes/n2");
+    await expect.poll(() => pods("n2"), PATIENCE).toContain("a.n2 Running ready …");
+    await expect.poll(() => third.output(), PATIENCE).toContain("agent: the Node n2 is deleted");
+    expect(await third.stop()).toBe(0);
+    expect((await api.get("/api/v1/namespaces/default/pods/a.n2")).code).toBe(404);
+    const fourth = await start("--leave", "--leave-after", "0");
+    await expect.poll(() => pods("n2"), PATIENCE).toEqual(expect.arrayContaining(["a.n2 Running ready", "b.n2 Running ready"]));
+
+    await api.must("DELETE", "/api/v1/namespaces/default/pods/b.n2");
+    await expect.poll(() => pods("n2"), PATIENCE).not.toContainEqual(expect.stringMatching(/^b/));
+    writeFileSync(file, "[{name: a, port: 9, drainSeconds: 2}, {name: b, port: 9, drainSeconds: 3}]");
+    await expect.poll(() => pods("n2"), PATIENCE).toContain("b.n2 Running ready");
+
+    const left = fourth.stop();
+    await expect.poll(() => pods("n2"), PATIENCE).toEqual(expect.arrayContaining(["a.n2 Running ready …", "b.n2 Running ready …"]));
+    expect((await api.get("/api/v1/nodes/n2")).text).toContain("ToBeDeletedByClusterAutoscaler");
+    expect(await left).toBe(0);
+    expect((await api.get("/api/v1/nodes/n2")).code).toBe(404);
+    expect(await pods("n2")).toEqual(["foreign Failed"]);
   },
 );

@@ -4,15 +4,17 @@ import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
-import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureJq } from "./testing/ensure-debian-programs";
+import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureIp, ensureJq, ensureNft } from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
+import { ensureMachinePrograms } from "./testing/ensure-machine-programs";
 import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
 
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
 const usage = `Usage: ${COMMAND} COUNTS
 
-Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, dnsmasq, HAProxy, deployability, thousands of simulated histories, two minutes of random
-requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of npm test (SERVICENET_TEST_COUNTS); the last line is over both.
+Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, dnsmasq, HAProxy, kube-proxy and CoreDNS, deployability,
+thousands of simulated histories, two minutes of random requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of
+npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
   --help              this text
 
@@ -34,7 +36,10 @@ await runProgram({
     const dnsmasq = ensureDnsmasq();
     const haproxy = ensureHaproxy();
     const jq = ensureJq();
+    const ip = ensureIp();
+    const nft = ensureNft();
     const clients = ensureClientPrograms();
+    const machinePrograms = ensureMachinePrograms();
     const seed = seedOfCommit();
     // Two lanes for two cores, as in `npm test`.
     const [slow, rest] = await Promise.all([
@@ -64,7 +69,10 @@ await runProgram({
       dnsmasq.counts,
       haproxy.counts,
       jq.counts,
+      ip.counts,
+      nft.counts,
       clients.counts,
+      machinePrograms,
       ...rest,
       slow,
     ]);

@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { findChromium } from "../chromium";
 import { findDnsmasq } from "../dnsmasq";
 import { findHaproxy, findJq } from "../haproxy";
+import { findIp, findNft } from "../network-programs";
 import { type Counts, oneFailed, onePassed } from "./steps";
 
 interface Found {
@@ -27,10 +28,20 @@ export function ensureJq(): Found {
   return ensure({ name: "jq", variable: "JQ", debianPackage: "jq", find: findJq });
 }
 
+/** For machines that are network namespaces. */
+export function ensureIp(): Found {
+  return ensure({ name: "ip", debianPackage: "iproute2", find: findIp });
+}
+
+/** For kube-proxy. */
+export function ensureNft(): Found {
+  return ensure({ name: "nft", debianPackage: "nftables", find: findNft });
+}
+
 interface Wanted {
   name: string;
-  /** of the environment: a command that runs it */
-  variable: string;
+  /** of the environment: a command that runs it; undefined = the PATH alone counts */
+  variable?: string;
   debianPackage: string;
   find: () => string | undefined;
 }
@@ -47,7 +58,8 @@ function ensure({ name, variable, debianPackage, find }: Wanted): Found {
     }
     command = find();
   }
-  if (!command) console.error(`FAILED there is no ${name}: put one on the PATH or name it in $${variable}`);
+  const where = variable === undefined ? "put one on the PATH" : `put one on the PATH or name it in $${variable}`;
+  if (!command) console.error(`FAILED there is no ${name}: ${where}`);
   return { command, counts: command ? onePassed : oneFailed(debianPackage) };
 }
 

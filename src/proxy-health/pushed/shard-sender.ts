@@ -1,7 +1,8 @@
 /**
  * Tells shards what they lack: one push at a time for each shard, so that one that hangs holds up no other.
  *
- * A push without an answer is not repeated before the next pass. One that met a gap is: the shard then gets everything.
+ * A push without an answer is not repeated before the next pass. The shard then gets everything: it may have taken the push, and anything that begins
+ * before it would meet a gap, again and again where all answers are late. A push that met a gap is repeated at once, with everything as well.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
@@ -60,7 +61,7 @@ export class ShardSender {
         else books.putBack(shard, { ...lack, isWhole: true });
       }
     } catch (error) {
-      if (lack) books.putBack(shard, lack);
+      if (lack) books.putBack(shard, { ...lack, isWhole: true });
       recorder.log("warn", "an object with the health of nodes could not be told what changed", { shard, error: String(error) });
     } finally {
       // In the turn of the last look: what the shard lacks from now on begins anew.

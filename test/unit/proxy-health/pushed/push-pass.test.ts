@@ -123,7 +123,23 @@ describe("what is lost", () => {
       await world.pass(5_000);
       expect(await world.run(world.health("n1"))).toBe(code);
     }
-    expect(world.pushes.map(({ change }) => change.from !== undefined)).toEqual([true, true, false, true]);
+    expect(world.pushes.map(({ change }) => change.from !== undefined)).toEqual([true, false, true]);
+  });
+
+  it("the answers of all pushes: what arrives goes on to count", async () => {
+    const world = await ready();
+    const { fate } = world.network;
+    for (const [taints, seen] of [
+      [[TAINT], 503],
+      [[], 200],
+      [[TAINT], 503],
+    ] as const) {
+      world.network.fate = (step, target) => (target === String(FIRST) ? "replyLost" : fate(step, target));
+      world.setNode("n1", taints);
+      await world.pass(5_000);
+      world.network.fate = fate;
+      expect(await world.run(world.health("n1"))).toBe(seen);
+    }
   });
 
   it("a poke: the question of any shard asks for a pass, unless one has begun in the last 5 s", async () => {

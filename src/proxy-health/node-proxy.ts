@@ -183,6 +183,7 @@ export class NodeProxy implements NodeProxyRpc {
     if (alarmAt === 0) return Promise.resolve();
     if (now < alarmAt && !this.#isOverdue(now)) {
       this.ports.wakeAt(alarmAt);
+      this.#isWaking = false;
       return Promise.resolve();
     }
     const waiting = [...this.#reports].filter(([, { isSilent }]) => !isSilent).map(([name, kept]) => [name, notAfter(now, kept)] as const);
@@ -205,6 +206,7 @@ export class NodeProxy implements NodeProxyRpc {
       this.#keep(watch);
     });
     this.#watch = watch;
+    this.#isWaking = false;
     for (const [name, kept] of changed) this.#reports.set(name, kept);
     for (const [name, kept] of silent) {
       recorder.log("warn", "the agent of a node is silent", { node: name, lastReport: new Date(kept.reportedAt).toISOString() });
@@ -226,7 +228,7 @@ export class NodeProxy implements NodeProxyRpc {
     }
   }
 
-  /** An alarm may be lost also while the object lives. Once in its life a check sets it again, behind its answer. */
+  /** An alarm may be lost also while the object lives. A check sets it again, behind its answer: once, until an alarm has gone off and was kept. */
   #wakeIfOverdue(now: number): void {
     if (this.#isWaking || !this.#isOverdue(now)) return;
     this.#isWaking = true;
@@ -264,8 +266,14 @@ export class NodeProxy implements NodeProxyRpc {
   }
 
   #take(change: ShardChange, isAnswer: boolean): void {
+    const ended = this.#nodes.take(change, this.#reports, this.ports.clock.now(), isAnswer);
+    if (!ended) {
+      // Whoever tells may have no answer from here in time, and so may not know. The next check asks.
+      this.#asksAt = -Infinity;
+      return;
+    }
     // A Node that is gone is as one that was never seen. Whoever gets the name begins anew.
-    this.#forget(this.#nodes.take(change, this.#reports, isAnswer));
+    this.#forget(ended);
     this.#heard();
   }
 
@@ -356,7 +364,8 @@ export class NodeProxy implements NodeProxyRpc {
 
   #found(name: string, object: string | null): void {
     if (object !== null) {
-      if (!this.#nodes.factsOf(name)) this.#nodes.found(name, nodeFacts(JSON.parse(object) as Node));
+      const facts = nodeFacts(JSON.parse(object) as Node);
+      if (this.#nodes.found(name, facts, this.#reports.get(name), this.ports.clock.now())) this.#forget([name]);
     } else if (this.#nodes.factsOf(name)) {
       this.#nodes.lost(name);
       this.#forget([name]);

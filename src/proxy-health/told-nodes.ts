@@ -20,6 +20,11 @@ import {
 /** A Service with a check: by its healthCheckNodePort, or by its name. */
 export type AskedService = { readonly port: number } | { readonly namespace: string; readonly name: string };
 
+/** A creationTimestamp has whole seconds, rounded down. */
+const CREATED_WITHIN_MS = 1_000;
+
+type LastReport = Pick<KeptReport, "reportedAt">;
+
 type Storage = Pick<
   NodeStorage,
   | "transaction"
@@ -92,23 +97,30 @@ export class ToldNodes {
     this.#forget(name);
   }
 
-  /** A Node that nobody told of. */
-  found(name: string, facts: NodeFacts): void {
+  /** A Node that nobody told of, as its store has it. Answers whether its last report goes: that is of an earlier Node. */
+  found(name: string, facts: NodeFacts, report: LastReport | undefined, now: number): boolean {
     const stored = { ...facts, isUntold: true } as const;
-    this.storage.factsPut(name, stored);
+    if (semanticEqual(stored, this.#facts.get(name))) return false;
+    const endsReport = this.#isEarlier(name, report, facts, now);
+    const { storage } = this;
+    storage.transaction(() => {
+      if (endsReport) storage.reportDelete(name);
+      storage.factsPut(name, stored);
+    });
     this.#facts.set(name, stored);
+    return endsReport;
   }
 
   /**
-   * Takes a change, unless it is older than what is known or has a gap. Answers the names whose reports go: their Nodes are gone, or others now.
-   * A Node that was found stays: the controller may not have heard of it, and its store says when it is gone.
+   * Takes a change, unless it is older than what is known or has a gap. Answers the names whose reports go: their Nodes are gone, or others now;
+   * undefined = there is a gap. A Node that was found stays: the controller may not have heard of it, and its store says when it is gone.
    *
    * @param isAnswer it answers a question that was asked with today's cursor, so it is newer whatever its cursor says
    */
-  take(change: ShardChange, reports: ReadonlyMap<string, Pick<KeptReport, "reportedAt">>, isAnswer = false): string[] {
+  take(change: ShardChange, reports: ReadonlyMap<string, LastReport>, now: number, isAnswer: boolean): string[] | undefined {
     const own = this.#cursor;
     if (!isAnswer && own && compareCursors(change.to, own) <= 0) return [];
-    if (change.from && !(own && sameCursor(own, change.from))) return [];
+    if (change.from && !(own && sameCursor(own, change.from))) return undefined;
     const entries = new Map(Object.entries(change.nodes));
     if (!change.from) for (const name of [...this.#facts.keys(), ...reports.keys()]) if (!entries.has(name)) entries.set(name, null);
     const told: [string, PushedNode][] = [];
@@ -117,7 +129,7 @@ export class ToldNodes {
       if (entry) told.push([name, entry]);
       else if (!this.#facts.get(name)?.isUntold) gone.push(name);
     }
-    const ended = [...gone, ...told.flatMap(([name, { facts }]) => (this.#isEarlier(name, reports.get(name), facts) ? [name] : []))];
+    const ended = [...gone, ...told.flatMap(([name, { facts }]) => (this.#isEarlier(name, reports.get(name), facts, now) ? [name] : []))];
     const { storage } = this;
     storage.transaction(() => {
       for (const name of gone) storage.nodeDelete(name);
@@ -135,10 +147,14 @@ export class ToldNodes {
     return ended;
   }
 
-  /** Whether the report is of an earlier Node of the name. The agent of this one may have reported before anybody told of it. */
-  #isEarlier(name: string, report: Pick<KeptReport, "reportedAt"> | undefined, { uid, createdAt = Infinity }: NodeFacts): boolean {
+  /**
+   * Whether the report is of an earlier Node of the name. The agent of this one may have reported before anybody told of it. In doubt it is: an agent
+   * reports again, and the silence of one that is gone would last. So it is within the second of the creation, and where the clock was set back since.
+   */
+  #isEarlier(name: string, report: LastReport | undefined, { uid, createdAt = Infinity }: NodeFacts, now: number): boolean {
     const known = this.#facts.get(name)?.uid;
-    return report !== undefined && known !== undefined && known !== uid && report.reportedAt < createdAt;
+    if (report === undefined || known === undefined || known === uid) return false;
+    return report.reportedAt < createdAt + CREATED_WITHIN_MS || report.reportedAt > now;
   }
 
   #store(name: string, { facts, counts }: PushedNode, endsReport: boolean): void {

@@ -183,6 +183,36 @@ describe("node without an agent", () => {
   });
 });
 
+describe("Node that was found, while the controller cannot tell", () => {
+  it.each<[what: string, spec: Node["spec"], metadata: Metadata]>([
+    ["a taint", taint("ToBeDeletedByClusterAutoscaler"), {}],
+    ["a deletionTimestamp", {}, { deletionTimestamp: "2025-01-02T03:04:05Z" as never }],
+  ])("%s: is seen by the next question, also after a restart, and written once", async (_, spec, metadata) => {
+    const world = new World();
+    expect(await world.codes()).toBe("200 200");
+    const writes = world.storage.writes;
+    world.setNode(spec, metadata);
+    for (let i = 0; i < 3; i++) {
+      world.now += ASKED_NODE_AGE_MS;
+      expect(await world.codes()).toBe("503 200");
+    }
+    world.restart();
+    world.nodes = undefined;
+    expect([await world.codes(), world.storage.writes - writes]).toEqual(["503 200", 1]);
+  });
+
+  it("another uid: the last report of the earlier Node is gone", async () => {
+    const world = new World();
+    world.setNode({}, { uid: "1" });
+    await world.report({ IPv4: { healthy: false } });
+    world.now += ASKED_NODE_AGE_MS;
+    world.setNode({}, { uid: "2", creationTimestamp: new Date(world.now).toISOString() });
+    expect(await world.codes()).toBe("200 200");
+    world.restart();
+    expect([await world.codes(), [...world.storage.reports()]]).toEqual(["200 200", []]);
+  });
+});
+
 /** Upstream's table with the node part of TestHealthzServer. */
 describe("node that is about to go", () => {
   it.each<[what: string, setting: Partial<NodeProxySetting>, spec: Node["spec"], metadata: Metadata, codes: string]>([
@@ -484,6 +514,18 @@ describe("clock that was set back", () => {
     },
   );
 
+  it("twice: silence is noticed both times, by checks alone", async () => {
+    const world = new World();
+    for (let times = 0; times < 2; times++) {
+      await world.report();
+      world.now -= HOUR_MS;
+      expect(await world.codes()).toBe("200 200");
+      await world.behind(1_000);
+      await world.pass(2 * SILENCE_MS);
+      expect(await world.codes()).toBe("503 503");
+    }
+  });
+
   it("a waiting change: ages from its report, and no answer has a time of the future", async () => {
     const world = new World();
     await world.report({ IPv4: { appliedAgoMs: 1_000, queuedForMs: 30_000 } });
@@ -634,6 +676,16 @@ describe("what the controller tells", () => {
     expect(await world.codes()).toBe("200 200");
   });
 
+  it("a push with a gap: the next check asks at once, and the one after it has what was missed", async () => {
+    const world = new World();
+    await world.tell();
+    world.setNode(taint("ToBeDeletedByClusterAutoscaler"));
+    world.cursor = { epoch: 1, sequence: 3 };
+    await world.push({ from: { epoch: 1, sequence: 2 }, to: world.cursor, nodes: {} });
+    await world.codes();
+    expect([await world.codes(), world.questions]).toEqual(["503 200", 1]);
+  });
+
   it("an answer of a controller whose clock was set back: counts, although its epoch is older", async () => {
     const world = new World();
     await world.tell();
@@ -699,6 +751,8 @@ describe("what the controller tells", () => {
   it.each<[what: string, reportedAfterMs: number, codes: string]>([
     ["of the new agent", 1_000, "503 503"],
     ["of the earlier agent", -1_000, "200 200"],
+    ["within the second of the creation", 999, "200 200"],
+    ["of a clock that was set back since", 60_000, "200 200"],
   ])("a Node made anew, and a last report %s: is judged by its own report alone", async (_, reportedAfterMs, codes) => {
     const world = new World();
     world.setNode({}, { uid: "1" });

@@ -2,34 +2,67 @@
  * The last answers to checks of nodes, which go on in an outage. Anybody may ask for any path, so nothing is kept that a request can make up: only a node
  * that is there, or was, has answers, and only a check that is there is one of them. Beyond the bound the node goes that was asked for least recently.
  */
+import type { HealthPath } from "../../api/meta/proxy-health";
 import type { NodeAnswer } from "../../proxy-health/rpc";
 import { RecentMap } from "../http/recent-map";
 
-/** Of all nodes. One has less than 1 KB. */
+/** Of all nodes, of each kind. One has less than 1 KB. */
 const ANSWERS_MAX = 20_000;
-/** Of one node, so that no node takes the place of the others. */
-const NODE_ANSWERS_MAX = 100;
+/** Checks of Services of one node, so that no node takes the place of the others. */
+const NODE_CHECKS_MAX = 1_000;
 
 /** null = nothing answers there */
 type Answer = NodeAnswer | null;
 
+/** Checks of Services take no place from /healthz and /livez. */
 export class LastAnswers {
-  readonly #nodes = new RecentMap<string, RecentMap<string, Answer>>(ANSWERS_MAX);
-  #count = 0;
+  readonly #proxies: KindOfAnswers;
+  readonly #checks: KindOfAnswers;
 
-  constructor(
-    private readonly answersMax = ANSWERS_MAX,
-    private readonly nodeAnswersMax = NODE_ANSWERS_MAX,
-  ) {}
+  constructor(answersMax = ANSWERS_MAX, nodeChecksMax = NODE_CHECKS_MAX) {
+    this.#proxies = new KindOfAnswers(answersMax, PATHS.size);
+    this.#checks = new KindOfAnswers(answersMax, nodeChecksMax);
+  }
 
   /** undefined = there is none */
   get(node: string, question: string): Answer | undefined {
-    return this.#nodes.get(node)?.get(question);
+    return this.#of(question).get(node, question);
   }
 
   /** Where there is one already, the answer takes its place in any case: a node that was removed stays so. */
   put(node: string, question: string, answer: Answer): void {
-    if (!answer?.isOfNode && this.get(node, question) === undefined) return;
+    const kept = this.#of(question);
+    if (answer?.isOfNode || kept.get(node, question) !== undefined) kept.put(node, question, answer);
+  }
+
+  forget(node: string): void {
+    this.#proxies.forget(node);
+    this.#checks.forget(node);
+  }
+
+  #of(question: string): KindOfAnswers {
+    return PATHS.has(question) ? this.#proxies : this.#checks;
+  }
+}
+
+const PATHS: ReadonlySet<string> = new Set<HealthPath>(["/healthz", "/livez"]);
+
+class KindOfAnswers {
+  readonly #nodes: RecentMap<string, RecentMap<string, Answer>>;
+  #count = 0;
+
+  constructor(
+    private readonly answersMax: number,
+    private readonly nodeAnswersMax: number,
+  ) {
+    this.#nodes = new RecentMap(answersMax);
+  }
+
+  get(node: string, question: string): Answer | undefined {
+    return this.#nodes.get(node)?.get(question);
+  }
+
+  put(node: string, question: string, answer: Answer): void {
     const answers = this.#nodes.get(node) ?? new RecentMap<string, Answer>(this.nodeAnswersMax);
     this.#count -= answers.size;
     answers.put(question, answer);

@@ -43,12 +43,31 @@ describe("last answers of an isolate", () => {
     expect(answers.get("b", "1")).toBe(GOOD);
   });
 
+  it("a node with 1,000 checks of Services: keeps them all, and with more still /healthz and /livez", () => {
+    const answers = new LastAnswers();
+    for (const path of ["/healthz", "/livez"]) answers.put("a", path, GOOD);
+    for (let i = 0; i < 1_000; i++) answers.put("a", `default/web-${i} `, GOOD);
+    expect([answers.get("a", "default/web-0 "), answers.get("a", "default/web-999 ")]).toEqual([GOOD, GOOD]);
+    answers.put("a", "default/other ", GOOD);
+    expect(answers.get("a", "default/web-0 ")).toBeUndefined();
+    for (const path of ["/healthz", "/livez"]) expect(answers.get("a", path)).toBe(GOOD);
+  });
+
+  it("many nodes with checks of Services: take no place from /healthz", () => {
+    const answers = new LastAnswers(4, 3);
+    answers.put("a", "/healthz", GOOD);
+    for (const node of ["b", "c", "d"]) for (const question of ["1", "2"]) answers.put(node, question, GOOD);
+    expect([answers.get("a", "/healthz"), answers.get("b", "1"), answers.get("d", "1")]).toEqual([GOOD, undefined, GOOD]);
+  });
+
   it("a node that is forgotten: makes room", () => {
     const answers = new LastAnswers(2, 2);
     answers.put("a", "1", GOOD);
     answers.put("b", "1", GOOD);
+    answers.put("a", "/livez", GOOD);
     answers.forget("a");
     answers.put("c", "1", GOOD);
+    expect(answers.get("a", "/livez")).toBeUndefined();
     expect([answers.get("a", "1"), answers.get("b", "1"), answers.get("c", "1")]).toEqual([undefined, GOOD, GOOD]);
   });
 });

@@ -35,15 +35,20 @@ export function nodeTarget(node: Node): NodeTarget {
   return {
     name: metadata?.name ?? "",
     facts: nodeFacts(node),
-    addresses: (status?.addresses ?? []).flatMap(({ type, address }) => {
-      if (type !== "InternalIP" && type !== "ExternalIP") return [];
-      const parsed = parseAddress(address);
-      return parsed.ok ? [{ type, address: parsed.value.canonical }] : [];
-    }),
+    addresses: checkedAddresses(status?.addresses ?? []),
     isExcluded: excluded !== undefined && !FALSE_TEXTS.has(excluded),
     ...(spec?.providerID && { providerID: spec.providerID }),
     ...(zone && { zone }),
   };
+}
+
+/** Those that are addresses, in their order. */
+export function checkedAddresses(addresses: readonly { readonly type: string; readonly address: string }[]): NodeAddress[] {
+  return addresses.flatMap(({ type, address }) => {
+    if (type !== "InternalIP" && type !== "ExternalIP") return [];
+    const parsed = parseAddress(address);
+    return parsed.ok ? [{ type, address: parsed.value.canonical }] : [];
+  });
 }
 
 /** Whether a change of a Node changes anything of this: a heartbeat does not. */

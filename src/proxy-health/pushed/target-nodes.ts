@@ -3,7 +3,7 @@ import type { Node } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import type { FeedReader } from "../../controllers/followed/followed-store";
 import type { KeptRows } from "../../controllers/followed/kept-rows";
-import { type NodeTarget, nodeTarget } from "./node-target";
+import { checkedAddresses, type NodeTarget, nodeTarget } from "./node-target";
 
 const KIND = "nodes";
 
@@ -17,7 +17,10 @@ export class TargetNodes {
   ) {}
 
   load(): void {
-    for (const [name, target] of this.rows.saved<NodeTarget>(KIND)) this.#targets.set(name, target);
+    for (const [name, target] of this.rows.saved<NodeTarget>(KIND)) {
+      // Earlier releases kept any text.
+      this.#targets.set(name, { ...target, addresses: checkedAddresses(target.addresses) });
+    }
   }
 
   get(name: string): NodeTarget | undefined {

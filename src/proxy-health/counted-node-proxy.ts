@@ -1,7 +1,8 @@
 /**
  * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them at most
  * once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it: the object
- * tells its last counts within a minute after its last check, and then sleeps. A message that fails is sent again.
+ * tells its last counts within a minute after its last check, and then sleeps. A message that fails is sent again, without news some times only: an object
+ * that nobody uses is to sleep also while the controller does not answer.
  */
 import type { HealthPath } from "../api/meta/proxy-health";
 import { withTimeout } from "../core/base/timeout";
@@ -16,6 +17,8 @@ export const TELL_APART_MS = 60_000;
 /** From the first answer to the message about it: behind the answer, with those of the same moment. */
 export const TELL_DELAY_MS = 1_000;
 const TELL_TIMEOUT_MS = 5_000;
+/** Of a message without news. The next news brings the counts. */
+export const REPEATS_MAX = 5;
 
 export class CountedNodeProxy extends NodeProxy {
   readonly #life: number;
@@ -23,6 +26,8 @@ export class CountedNodeProxy extends NodeProxy {
   readonly #untold: PacedLog;
   #toldAt = -Infinity;
   #isTelling = false;
+  /** messages that failed since the last news */
+  #failures = 0;
 
   constructor(
     private readonly counted: NodeProxyPorts & { tell(tally: HealthTally): Promise<void> },
@@ -41,22 +46,27 @@ export class CountedNodeProxy extends NodeProxy {
     const answer = await super.health(name, path);
     const kind: AnswerKind = `${path} ${answer.code}`;
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
-    this.#tellSoon();
+    this.#news();
     return answer;
   }
 
   override async report(name: string, report: Report): Promise<ReportResult> {
     const result = await super.report(name, report);
-    if (result.ok) this.#tellSoon();
+    if (result.ok) this.#news();
     return result;
   }
 
   override async alarm(): Promise<void> {
     await super.alarm();
-    this.#tellSoon();
+    this.#news();
   }
 
   protected override agentsGone(): void {
+    this.#news();
+  }
+
+  #news(): void {
+    this.#failures = 0;
     this.#tellSoon();
   }
 
@@ -78,7 +88,7 @@ export class CountedNodeProxy extends NodeProxy {
       await withTimeout(clock, TELL_TIMEOUT_MS, tell({ life: this.#life, answers: { ...this.#answers }, nodes: this.states() }));
     } catch (error) {
       this.#untold.add(() => ({ error: String(error) }));
-      this.#tellSoon();
+      if (this.#failures++ < REPEATS_MAX) this.#tellSoon();
     }
   }
 }

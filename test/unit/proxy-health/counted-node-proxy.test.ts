@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/core/base/ports";
-import { CountedNodeProxy, TELL_APART_MS, TELL_DELAY_MS } from "../../../src/proxy-health/counted-node-proxy";
+import { CountedNodeProxy, REPEATS_MAX, TELL_APART_MS, TELL_DELAY_MS } from "../../../src/proxy-health/counted-node-proxy";
 import type { HealthTally } from "../../../src/proxy-health/pushed/health-tally";
 import { MemoryNodeStorage } from "../../support/memory/node-storage";
 
@@ -10,6 +10,7 @@ class World {
   now = START;
   readonly told: HealthTally[] = [];
   isControllerAway = false;
+  messages = 0;
   readonly #timers = new Set<{ at: number; work: () => void }>();
   readonly object: CountedNodeProxy;
 
@@ -34,6 +35,7 @@ class World {
         wakeAt: () => undefined,
         alarmAt: () => Promise.resolve(null),
         tell: (tally) => {
+          this.messages++;
           if (this.isControllerAway) return Promise.reject(new Error("away"));
           this.told.push(tally);
           return Promise.resolve();
@@ -83,6 +85,20 @@ describe("answers of an object with the health of nodes", () => {
     world.isControllerAway = false;
     await world.pass(TELL_APART_MS);
     expect([world.told.map(({ answers }) => answers), world.isIdle]).toEqual([[{ "/livez 200": 2 }], true]);
+  });
+
+  it("a controller that stays away: without news some more messages, so that the object sleeps; the next check brings everything", async () => {
+    const world = new World();
+    world.isControllerAway = true;
+    for (let times = 1; times <= 2; times++) {
+      await world.object.health("n1", "/livez");
+      for (let i = 0; i < 2 * REPEATS_MAX; i++) await world.pass(TELL_APART_MS);
+      expect([world.messages, world.isIdle]).toEqual([times * (REPEATS_MAX + 1), true]);
+    }
+    world.isControllerAway = false;
+    await world.object.health("n1", "/livez");
+    await world.pass(TELL_APART_MS);
+    expect([world.told.map(({ answers }) => answers), world.isIdle]).toEqual([[{ "/livez 200": 3 }], true]);
   });
 
   it("nodes with an agent: by state", async () => {

@@ -42,19 +42,39 @@ export async function nodeProxy(connect: ConnectRequest): Promise<Response> {
   if (query.has("dryRun")) return statusResponse(badRequest("dryRun is not supported"), refusal);
   const nodeId = parseNodeId(id);
   if (!nodeId) return statusResponse(badRequest(`invalid node request ${JSON.stringify(id)}`), refusal);
-  const found = await nodeOf(connect, nodeId);
+  const asked = nodeOf(connect, nodeId);
+  const isRedirected = path === "" && (request.method === "GET" || request.method === "HEAD");
+  // Both are asked at once: a store that hangs leaves the balancer its answer in time. Only the kubelet's port is not known before its Node.
+  const begun = isRedirected || nodeId.port === undefined ? undefined : answered(connect, nodeId, { path, port: nodeId.port, asked });
+  // The Node counts first. What fails meanwhile is nobody's.
+  begun?.catch(() => undefined);
+  const found = await asked;
   // An outage of the store turns no node red: checks go on without the Node, whose kubelet's port alone is unknown.
   if (!found.ok && (found.error.code < 500 || nodeId.port === undefined)) return statusResponse(found.error, refusal);
-  if (path === "" && (request.method === "GET" || request.method === "HEAD")) return redirected(request);
+  if (isRedirected) return redirected(request);
+  return begun ?? answered(connect, nodeId, { path, port: portOf(nodeId, found.ok ? found.value : undefined), asked });
+}
+
+interface Asked {
+  path: string;
+  port: number;
+  /** needed where nothing answers on the port */
+  asked: Promise<Result<Node, Status>>;
+}
+
+/** What answers on the port. */
+async function answered(connect: ConnectRequest, nodeId: NodeId, { path, port, asked }: Asked): Promise<Response> {
+  const { env, cluster, refusal } = connect;
   if (nodeId.port === PROXY_HEALTH_PORT) return checked(connect, nodeId, path);
-  const node = found.ok ? found.value : undefined;
-  const port = portOf(nodeId, node);
   return portHealthResponse({
-    env: connect.env,
-    cluster: clusterName(connect.cluster),
+    env,
+    cluster: clusterName(cluster),
     node: nodeId.name,
     port,
-    refused: () => (found.ok ? refused(found.value, port, refusal) : statusResponse(found.error, refusal)),
+    refused: async () => {
+      const found = await asked;
+      return found.ok ? refused(found.value, port, refusal) : statusResponse(found.error, refusal);
+    },
     ...(nodeId.scheme === "https" && { served: () => plainHttp(refusal) }),
   });
 }

@@ -75,7 +75,7 @@ export function portHealthResponse({
   refused,
   served,
   ...place
-}: Place & { port: number; refused: () => Response; served?: () => Response }): Promise<Response> {
+}: Place & { port: number; refused: () => Promise<Response>; served?: () => Response }): Promise<Response> {
   const { env, node } = place;
   return lastingResponse(place, {
     key: String(port),
@@ -99,7 +99,7 @@ interface Question {
   /** for want of any answer */
   lost(): HealthAnswer | null;
   /** where nothing answers */
-  refused(): Response;
+  refused(): Response | Promise<Response>;
   /** in place of an answer */
   served?: () => Response;
 }
@@ -130,9 +130,9 @@ async function lastingResponse({ env, cluster, node }: Place, question: Question
   return rendered(last === undefined ? lost() : last, question);
 }
 
-function rendered(answer: HealthAnswer | null, { refused, served }: Pick<Question, "refused" | "served">): Response {
+async function rendered(answer: HealthAnswer | null, { refused, served }: Pick<Question, "refused" | "served">): Promise<Response> {
   const own = (health: HealthAnswer): Response => new Response(health.body, { status: health.code, headers: health.headers });
-  const response = answer ? (served?.() ?? own(answer)) : refused();
+  const response = answer ? (served?.() ?? own(answer)) : await refused();
   response.headers.set("Cache-Control", "no-store");
   return response;
 }

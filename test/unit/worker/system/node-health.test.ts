@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { serviceHealthAnswer } from "../../../../src/api/meta/proxy-health";
+import { notFound } from "../../../../src/api/meta/status";
+import type { GetResult } from "../../../../src/api/rpc/store";
 import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
 import { send } from "../client";
 import { type Answers, fakeEnv } from "../fake-env";
@@ -109,6 +111,22 @@ describe("port of the check of a Service, at nodes/proxy", () => {
     expect(await told("/api/v1/nodes/n1:30002/proxy/", { ...objects({ serviceHealth: null }), get: gets.away })).toBe(away);
     expect(await told("/api/v1/nodes/n1/proxy/", answers)).toBe(away);
   });
+
+  it.each([PATH, "/api/v1/nodes/n1:10256/proxy/healthz"])(
+    "%s: the object of the node is asked beside the store of Nodes, whose refusal counts first",
+    async (path) => {
+      let refuse = (): void => undefined;
+      const refused = new Promise<GetResult>((resolve) => {
+        refuse = () => resolve({ ok: false, status: notFound({ group: "", resource: "nodes", kind: "Node" }, "n1") });
+      });
+      // The store does not answer before the object is asked.
+      const other = (method: string) => {
+        if (method === "serviceHealth" || method === "health") refuse();
+        return service(2);
+      };
+      expect(await told(path, { get: () => refused, other })).toBe('404 nodes "n1" not found');
+    },
+  );
 
   it("the scheme https: upstream's error, since the check is plain HTTP", async () => {
     const error = "503 error trying to reach service: http: server gave HTTP response to HTTPS client";

@@ -5,7 +5,7 @@
 import type { Pod } from "../../api/meta/kubernetes";
 import type { AgentPorts, HeldNode } from "../ports/agent-ports";
 import type { ApiReply } from "../ports/api-client";
-import { type EndpointEntry, entryKey } from "./endpoint-entry";
+import type { EndpointEntry } from "./endpoint-entry";
 import { drainSecondsOf, isCollected, isEnding, isOwn, isReleased, isTerminating, podOf, storedEntry } from "./endpoint-pod";
 import type { EndpointSet } from "./endpoint-set";
 import { KnownPods } from "./known-pods";
@@ -30,6 +30,8 @@ export class KeeperLife {
   readonly #unfollow: readonly (() => void)[];
   /** when each deleted Pod was first seen as such; steady ms, by uid */
   readonly #deletedAt = new Map<string, number>();
+  /** uids of deleted Pods of which a watch has not told yet that they are gone: what their deletion means is settled */
+  readonly #noticed = new Set<string>();
   #isDirty = false;
   #isAtWork = false;
   #isEnded = false;
@@ -47,7 +49,10 @@ export class KeeperLife {
     this.#addresses = podAddresses(node.addresses);
     set.state.holdNode(node.uid);
     this.#turns = new PodTurns(clock, random);
-    this.#known = new KnownPods((pod) => this.#noticeDeletion(pod));
+    this.#known = new KnownPods((pod) => {
+      this.#noticeDeletion(pod);
+      this.#noticed.delete(uidOf(pod));
+    });
     this.#probers = new Probers(ports, this.#addresses[0] ?? "", () => this.#wake());
     this.#unfollow = [this.#followPods(), set.follow(() => this.#wake())];
   }
@@ -91,6 +96,7 @@ export class KeeperLife {
       onStep: (step) => {
         this.#isCutOff = false;
         this.#known.take(step);
+        if (step.kind === "list") this.#forgetNoticed();
         this.#wake();
       },
       onError: (error) => {
@@ -160,14 +166,25 @@ export class KeeperLife {
     if (at < Infinity) this.#cancelTimer = clock.after(Math.min(at - clock.steady(), TIMER_MS_MAX), () => this.#wake());
   }
 
-  /** Whoever deletes a Pod that the agent did not mark wants its endpoint off. The collector of Pods wants nothing: it cleans up after a Node. */
+  /**
+   * Whoever deletes a Pod that the agent did not mark wants its endpoint off, as it is at that time: a change of the entry while the Pod drains switches it
+   * on. The collector of Pods wants nothing: it cleans up after a Node.
+   */
   #noticeDeletion(pod: Pod): void {
+    if (this.#noticed.has(uidOf(pod))) return;
+    this.#noticed.add(uidOf(pod));
     if (!isOwn(pod, this.node.name) || isEnding(pod) || isCollected(pod)) return;
     const entry = this.#entriesByPod().get(podKey(pod));
     const { state } = this.set;
-    if (!entry || state.isOff(entry)) return;
-    state.switchOff(entryKey(entry), storedEntry(pod));
-    if (state.isOff(entry)) this.ports.recorder.log("info", "an endpoint is off until its entry changes", { endpoint: entry.name });
+    if (!entry || state.isOff(entry) || storedEntry(pod) !== JSON.stringify(entry)) return;
+    state.switchOff(entry);
+    this.ports.recorder.log("info", "an endpoint is off until its entry changes", { endpoint: entry.name });
+  }
+
+  /** After a list no watch tells of Pods that went before. */
+  #forgetNoticed(): void {
+    const uids = new Set([...this.#known.pods.values()].map(uidOf));
+    for (const uid of this.#noticed) if (!uids.has(uid)) this.#noticed.delete(uid);
   }
 
   #situation(): Situation {

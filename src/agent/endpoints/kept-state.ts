@@ -52,10 +52,9 @@ export class KeptState {
     return this.#off.get(entryKey(entry)) === JSON.stringify(entry);
   }
 
-  /** @param json of the entry that is off; another one of the same key is on */
-  switchOff(key: string, json: string): void {
-    if (this.#off.get(key) === json) return;
-    this.#off.set(key, json);
+  /** Another entry of the same key is on. */
+  switchOff(entry: EndpointEntry): void {
+    this.#off.set(entryKey(entry), JSON.stringify(entry));
     this.#isSaved = false;
   }
 

@@ -312,6 +312,39 @@ describe("Pod that a user deletes", () => {
     expect(world.brief).toEqual(["web.n1:8080 ready"]);
   });
 
+  it.each([
+    ["while it drains", 5],
+    ["when it is gone", 60],
+  ])("then its entry is another one and the old one again %s: is on, also later", async (_, seconds) => {
+    const other = "- {name: web, port: 8080, labels: {app: web, v: '2'}}";
+    const world = await machine(WEB);
+    await world.userDeletes("web.n1");
+    await world.pass(5 * SECOND);
+    world.text = other;
+    await world.pass(seconds * SECOND);
+    world.text = WEB;
+    await world.pass(60 * SECOND);
+    expect([world.brief, world.logged]).toEqual([["web.n1:8080 ready"], [OFF]]);
+    world.text = other;
+    await world.pass(5 * SECOND);
+    world.text = WEB;
+    await world.pass(60 * SECOND);
+    expect(world.brief).toEqual(["web.n1:8080 ready"]);
+  });
+
+  it("when it is not that of its entry yet: nothing is off", async () => {
+    const world = await machine(WEB);
+    world.hangs = (write) => write.startsWith("PATCH");
+    world.text = "- {name: web, port: 8080, labels: {app: web, v: '2'}}";
+    await world.pass(2 * SECOND);
+    await world.userDeletes("web.n1");
+    await world.pass(2 * SECOND);
+    world.hangs = () => false;
+    world.text = WEB;
+    await world.pass(90 * SECOND);
+    expect([world.brief, world.logged]).toEqual([["web.n1:8080 ready"], []]);
+  });
+
   it.each<[what: string, grace: number, left: string[]]>([
     ["with a shorter grace: goes after it", 2, []],
     ["with a longer grace: drains as long", 300, ["web.n1:8080 ready …"]],

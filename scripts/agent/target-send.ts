@@ -4,8 +4,6 @@ import type { SendLike } from "../../src/leases/client/send-like";
 import { begin, read } from "../cluster/send";
 import type { Target } from "../cluster/target";
 
-/** Longer than a watch, which the server ends. */
-const SILENCE_MS_MAX = 900_000;
 /** A token is read again after so long, and after a refusal. */
 const TOKEN_AGE_MS_MAX = 5_000;
 const UNAUTHORIZED = 401;
@@ -19,7 +17,7 @@ export function targetSend(target: Target, tokenFile: string | undefined): SendL
       options: { ...target.options, headers: { ...headers, ...(target.options.headers as object), ...authorization } },
     };
     const sent = body === undefined ? {} : { body: JSON.parse(body) as object, type: headers?.["Content-Type"] };
-    const response = await begin(asked, method, path, { ...sent, signal, silenceMs: SILENCE_MS_MAX });
+    const response = await begin(asked, method, path, { ...sent, signal });
     if (response.statusCode === UNAUTHORIZED) token?.forget();
     return { status: response.statusCode ?? 0, body: response, text: async () => (await read(response)).text };
   };

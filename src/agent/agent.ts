@@ -79,6 +79,7 @@ class Agent {
   readonly #node: NodeKeeper;
   readonly #reporter: ProxyReporter;
   readonly #endpoints: EndpointKeeper;
+  #renewals: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly ports: AgentPorts,
@@ -110,7 +111,11 @@ class Agent {
     const { machine, onReady } = this.setting;
     const { uid } = begun;
     // From now on: the rest of the beginning may take longer than the Lease lasts.
-    const lease = this.#lease.keep(ownerOf(machine.name, uid), () => this.#node.serverIsBack());
+    const lease = this.#lease.keep(ownerOf(machine.name, uid), () => {
+      this.#node.serverIsBack();
+      this.ports.api.followAnew();
+    });
+    this.#renewals = lease;
     // The loop of the Lease is stopped only at the end.
     const lost = new Promise<LeaseEnd>((resolve) => void lease.then((end) => void (end.kind === "foreign" && resolve(end))));
     const taken = await Promise.race([lost, stopped, this.#node.takeOver()]);
@@ -145,8 +150,12 @@ class Agent {
     const tainted = await this.#node.taint(LAST_WORDS_MS);
     if (tainted.kind === "done") await Promise.all([this.#endpoints.stop(), pause(clock, this.setting.leaveAfterMs)]);
     else await this.#endpoints.stop();
+    // The Lease is renewed meanwhile: the Node is deleted only while it is held.
+    const isRemoved = await this.#node.remove(LAST_WORDS_MS);
+    if (isRemoved) this.#lease.nodeIsGone();
     this.#lease.stop();
-    if (await this.#node.remove(LAST_WORDS_MS)) await this.#lease.remove();
+    await this.#renewals;
+    if (isRemoved) await this.#lease.remove();
     else recorder.log("warn", "the Node stays: the API server has not deleted it");
     return end;
   }
@@ -165,5 +174,6 @@ function heldApi(api: ApiClient, lease: Pick<LeaseKeeper, "isHeld">): ApiClient 
   return {
     request: (...asked) => (lease.isHeld ? api.request(...asked) : Promise.resolve(notHeld)),
     follow: (followed) => api.follow(followed),
+    followAnew: () => api.followAnew(),
   };
 }

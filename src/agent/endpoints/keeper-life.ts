@@ -139,8 +139,11 @@ export class KeeperLife {
   async #do(key: string, step: Step): Promise<void> {
     this.#turns.begin(key);
     const reply = await this.#perform(step);
+    const isBehind = step.kind !== "create" && reply.kind === "refused" && reply.code === CONFLICT;
+    const asked = isBehind ? await this.ports.api.request<Pod>("GET", pathOf(step.pod)) : undefined;
     if (this.#isEnded) return;
     this.#take(key, step, reply);
+    if (isBehind && asked?.kind === "done") this.#takeShown(step.pod, asked.object);
     this.#wake();
   }
 
@@ -221,10 +224,10 @@ export class KeeperLife {
     if (step.kind === "create") {
       return api.request<Pod>("POST", `/api/v1/namespaces/${step.entry.namespace}/pods`, podOf(step.entry, this.node.name));
     }
-    const { namespace = "", name = "", uid } = step.pod.metadata ?? {};
-    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const path = pathOf(step.pod);
     if (step.kind === "delete") {
-      return api.request<Pod>("DELETE", path, { gracePeriodSeconds: step.graceSeconds, preconditions: { uid } });
+      const preconditions = { uid: step.pod.metadata?.uid };
+      return api.request<Pod>("DELETE", path, { gracePeriodSeconds: step.graceSeconds, preconditions });
     }
     return api.request<Pod>("PATCH", step.kind === "status" ? `${path}/status` : path, step.patch);
   }
@@ -240,16 +243,26 @@ export class KeeperLife {
     // Who follows the Pods says that the server is away.
     if (reply.kind === "unanswered") return;
     if (reply.code === NOT_FOUND && step.kind !== "create") this.#known.forget(step.pod);
-    // The watch will tell what the Pod is now.
+    // Somebody else has written the Pod.
     const isUsual = step.kind !== "create" && (reply.code === CONFLICT || reply.code === NOT_FOUND);
     if (isUsual || !isNew) return;
     const name = `${step.kind} ${key}`;
     this.ports.recorder.log("error", "the server refuses a step of the agent", { step: name, code: reply.code, why: reply.message });
   }
 
+  /** The Pod has changed since it was seen. Its watch may be mute; until it tells more, the Pod is as the server has just shown it. */
+  #takeShown(seen: Pod, shown: Pod): void {
+    if (shown.spec?.nodeName === this.node.name) this.#known.put(shown);
+    else this.#known.forget(seen);
+  }
+
   #keyOf(step: Step): string {
     return step.kind === "create" ? podKeyOf(step.entry, this.node.name) : podKey(step.pod);
   }
+}
+
+function pathOf({ metadata }: Pod): string {
+  return `/api/v1/namespaces/${metadata?.namespace ?? ""}/pods/${metadata?.name ?? ""}`;
 }
 
 function uidOf({ metadata }: Pod): string {

@@ -81,7 +81,7 @@ export class LeaseKeeper {
     return Math.max(steadyMs - this.#renewedAt.steadyMs, wallMs - this.#renewedAt.wallMs) < HELD_MS;
   }
 
-  /** The Node is deleted. What is left to do needs no Lease, which goes with it. */
+  /** The Node is deleted. What is left to do needs no Lease, which goes with it: it is made no more, and looked at, since another agent may make one. */
   nodeIsGone(): void {
     this.#isNodeGone = true;
   }
@@ -132,7 +132,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Renews the Lease until it is stopped or in other hands. `onBack`: a renewal has succeeded after others that did not. Never rejects.
+   * Renews the Lease until it is stopped or in other hands. Never rejects. `onBack`: a renewal has succeeded after others that did not, or after a time without
+   * any, as of a machine that slept, or the Lease was gone: its Node may be, too.
    */
   async keep(owner: OwnerReference, onBack: () => void): Promise<LeaseEnd> {
     let isBehind = false;
@@ -142,15 +143,16 @@ export class LeaseKeeper {
       waitMs = this.#renewMs();
       if (this.#isStopped) return { kind: "stopped" };
       this.#attempts.begin();
-      let written = await this.#write(owner);
+      let isBack = isBehind || !this.isHeld;
+      let written = this.#isNodeGone && !this.#lease ? "conflict" : await this.#write(owner);
       if (written === "conflict") {
         const found = await this.#find();
         if (found === "foreign") return { kind: "foreign", holder: this.#lease ? holderOf(this.#lease) : "" };
-        // With its Node it goes.
         if (found === "missing" && this.#isNodeGone) continue;
+        isBack ||= found === "missing";
         written = found === "failed" ? "failed" : await this.#write(owner);
       }
-      if (written === "stored" && isBehind) onBack();
+      if (written === "stored" && isBack) onBack();
       isBehind = written !== "stored";
       if (isBehind) waitMs = this.#attempts.failed();
     }
@@ -158,7 +160,8 @@ export class LeaseKeeper {
 
   /** Deletes the Lease if it still is this process's. One attempt. */
   async remove(): Promise<void> {
-    const { uid, resourceVersion } = this.#lease?.metadata ?? {};
+    if (!this.#lease) return;
+    const { uid, resourceVersion } = this.#lease.metadata ?? {};
     const reply = await this.ports.api.request("DELETE", this.#path, { preconditions: { uid, resourceVersion } });
     if (reply.kind !== "done" && !(reply.kind === "refused" && reply.code === 404)) this.#trouble.tellOf(reply);
   }

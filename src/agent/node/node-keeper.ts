@@ -118,8 +118,11 @@ export class NodeKeeper {
       const isChanged = differs(node, next);
       const isNews = isChanged && revisionOf(node) > this.#reportedRevision;
       const dueMs = reportedMs + (isChanged ? STATUS_MS : HEARTBEAT_MS);
-      if (!isNews && clock.steady() < dueMs) await this.#nap.wait(dueMs - clock.steady());
-      else if (await this.#report(next)) reportedMs = clock.steady();
+      if (!isNews && clock.steady() < dueMs) {
+        // There is nothing to write.
+        this.#answered();
+        await this.#nap.wait(dueMs - clock.steady());
+      } else if (await this.#report(next)) reportedMs = clock.steady();
     }
     return { kind: "stopped" };
   }

@@ -10,6 +10,7 @@ import type { Random } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { SendLike } from "../../leases/client/send-like";
 import type { ElectorClock } from "../../leases/client/term";
+import { FollowRequests } from "./follow-requests";
 
 /** The longest request. */
 export const REQUEST_MS_MAX = 5_000;
@@ -41,14 +42,20 @@ export interface ApiClient {
   request<T>(method: Method, path: string, body?: object): Promise<ApiReply<T>>;
   /** Follows a collection until the returned function is called. */
   follow<T extends KubeObject>(followed: Followed<T>): () => void;
+  /** The server answers again after an outage: all watches begin anew where they were, since their connections may be lost. */
+  followAnew(): void;
 }
 
 export class SentApi implements ApiClient {
+  readonly #followRequests: FollowRequests;
+
   constructor(
     private readonly send: SendLike,
     private readonly clock: Pick<ElectorClock, "now" | "after">,
     private readonly random: Pick<Random, "next">,
-  ) {}
+  ) {
+    this.#followRequests = new FollowRequests(send, clock, { "User-Agent": USER_AGENT });
+  }
 
   async request<T>(method: Method, path: string, body?: object): Promise<ApiReply<T>> {
     const controller = new AbortController();
@@ -64,8 +71,12 @@ export class SentApi implements ApiClient {
 
   follow<T extends KubeObject>(followed: Followed<T>): () => void {
     const { clock, random } = this;
-    const fetch: SendLike = (path, init) => this.send(path, { ...init, headers: { "User-Agent": USER_AGENT } });
+    const { fetch } = this.#followRequests;
     return followCollection<T>({ fetch, clock, random, retryMsMax: RETRY_MS_MAX, ...followed });
+  }
+
+  followAnew(): void {
+    this.#followRequests.anew();
   }
 
   async #ask<T>(signal: AbortSignal, method: Method, path: string, body?: object): Promise<ApiReply<T>> {

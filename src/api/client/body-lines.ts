@@ -14,7 +14,7 @@ interface Reader {
 export async function* linesOf(body: Body): AsyncGenerator<string[]> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of readChunks(body)) {
+  for await (const chunk of chunksOf(body)) {
     const lines = (rest + (typeof chunk === "string" ? chunk : decoder.decode(chunk, { stream: true }))).split("\n");
     rest = lines.pop() ?? "";
     const whole = lines.filter((line) => line.trim() !== "");
@@ -22,7 +22,8 @@ export async function* linesOf(body: Body): AsyncGenerator<string[]> {
   }
 }
 
-async function* readChunks(body: Body): AsyncGenerator<Chunk> {
+/** The chunks of the body, and its end, as they come. */
+export async function* chunksOf(body: Body): AsyncGenerator<Chunk> {
   if (Symbol.asyncIterator in body) {
     yield* body;
     return;

@@ -128,6 +128,7 @@ export class ApiWorld {
       resourceVersion: query.get("resourceVersion") ?? "",
       fieldSelector: query.get("fieldSelector") ?? "",
       timeoutSeconds: Number(query.get("timeoutSeconds") ?? 0),
+      allowWatchBookmarks: query.get("allowWatchBookmarks") === "true",
     });
     const started = startWatch(world.store, request, world.definition, watch);
     if (!started.ok) return answerOf(started.error.code ?? 410, JSON.stringify(started.error));
@@ -191,8 +192,8 @@ export interface ProcessSetting {
   latencyMs?: number;
   /** of its wall clock */
   aheadMs?: number;
-  /** Whether a request, or its answer, is lost on the way. */
-  isLost?: (init: Sent, what: "request" | "answer") => boolean;
+  /** Whether a request, or its answer, is lost on the way. A watch of which something is lost is mute from then on. */
+  isLost?: (init: Sent, what: "request" | "answer", path: string) => boolean;
 }
 
 /** A process as its operating system sees it: it hears of timers and answers only while it runs. */
@@ -256,36 +257,38 @@ export class SimProcess {
   readonly send: SendLike = (path, init) =>
     new Promise((resolve, reject) => {
       const { scheduler } = this.world;
-      const isWatch = path.includes("watch=true");
       init.signal.addEventListener("abort", () => reject(new Error("aborted")));
       if (this.isDead) return;
       scheduler.after(this.latencyMs, () => {
-        if (!isWatch && this.isLost(init, "request")) return;
+        if (this.isLost(init, "request", path)) return;
         const answered = this.world.answer(path, init);
         answered.then(
           (answer) =>
             scheduler.after(
               this.latencyMs,
-              () => (isWatch || !this.isLost(init, "answer")) && this.#run(() => resolve(this.#heard(answer))),
+              () => !this.isLost(init, "answer", path) && this.#run(() => resolve(this.#heard(answer, path, init))),
             ),
           (error: Error) => scheduler.after(this.latencyMs, () => this.#run(() => reject(error))),
         );
       });
     });
 
-  /** A body whose chunks take their time and reach a process that runs. */
-  #heard(answer: Answer): Answer {
+  /** A body whose chunks, and whose end, take their time and reach a process that runs. */
+  #heard(answer: Answer, path: string, init: Sent): Answer {
     const { body } = answer;
     if (!body || !(Symbol.asyncIterator in body)) return answer;
-    const arrives = (): Promise<void> =>
-      new Promise((resolve) => void this.world.scheduler.after(this.latencyMs, () => this.#run(() => resolve())));
-    async function* late() {
-      for await (const chunk of body as AsyncIterable<string>) {
-        await arrives();
-        yield chunk;
-      }
-    }
-    return { ...answer, body: late() };
+    const chunks = (body as AsyncIterable<string>)[Symbol.asyncIterator]();
+    const next = (): Promise<IteratorResult<string>> =>
+      new Promise((resolve, reject) => {
+        init.signal.addEventListener("abort", () => reject(new Error("aborted")));
+        const arrives = (work: () => void): void =>
+          void this.world.scheduler.after(this.latencyMs, () => this.isLost(init, "answer", path) || this.#run(work));
+        chunks.next().then(
+          (chunk) => arrives(() => resolve(chunk)),
+          (error: Error) => arrives(() => reject(error)),
+        );
+      });
+    return { ...answer, body: { [Symbol.asyncIterator]: () => ({ next }) } };
   }
 
   #steady(): number {

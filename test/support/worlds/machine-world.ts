@@ -32,6 +32,8 @@ export class MachineWorld extends ApiWorld {
   readonly logged: string[] = [];
   /** Whether this write is never answered. */
   hangs: (write: string) => boolean = () => false;
+  /** Whether the connection of the watch carries nothing: what is lost leaves it mute. */
+  isWatchMute = false;
   /** Asked before each write is sent, and before its answer arrives: true = the agent dies here. */
   diesAt: (what: "request" | "answer") => boolean = () => false;
   agent: SimProcess | undefined;
@@ -47,7 +49,8 @@ export class MachineWorld extends ApiWorld {
   async start(flags: readonly string[] = [], addresses: readonly string[] = [ADDRESS]): Promise<string | undefined> {
     const process = new SimProcess(this, {
       aheadMs: this.aheadMs,
-      isLost: ({ method = "GET" }, what) => {
+      isLost: ({ method = "GET" }, what, path) => {
+        if (path.includes("watch=true")) return this.isWatchMute;
         if (method === "GET" || !this.diesAt(what)) return false;
         process.kill();
         return what === "request";

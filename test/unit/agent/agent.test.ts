@@ -227,6 +227,52 @@ it("an agent that slept while another one took its node: ends with code 1 and wr
   expect(writers).toEqual([first.name, other.name]);
 });
 
+it.each([30, 600])(
+  "a machine that slept for %i s: the Node that became Unknown is Ready 15 s later, though its watch is mute",
+  async (seconds) => {
+    const { world, start, pass } = setUp();
+    const agent = start();
+    await pass(5);
+    agent.process.sleep();
+    agent.process.isLost = () => true;
+    await pass(seconds);
+    await world.becomeUnknown();
+    await pass(5);
+    agent.process.isLost = () => false;
+    agent.process.resume();
+    await pass(15);
+    expect([agent.isAlive, world.ready]).toEqual([true, "True"]);
+  },
+);
+
+it("a Node that is deleted while the watch is mute: is heard of when its Lease is renewed", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(5);
+  await world.leases.delete(NODE, {}, "kube-node-lease");
+  agent.process.isLost = (_init, _what, path) => path.includes("watch=true");
+  await world.deleteNode();
+  await pass(12);
+  expect(agent.ending).toEqual({ code: 0, message: `the Node ${NODE} is deleted` });
+});
+
+it("an outage that changed nothing of the Node: is told to be over with the first answer", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(5);
+  world.stopServer();
+  await pass(30);
+  world.startServer();
+  world.refuse = (path, method) => (method === "GET" && path === `/api/v1/nodes/${NODE}` ? 503 : undefined);
+  await pass(15);
+  world.refuse = () => undefined;
+  await pass(10);
+  expect(agent.logged.filter((line) => line.startsWith("the Node cannot be written")).map((line) => line.includes("over"))).toEqual([
+    false,
+    true,
+  ]);
+});
+
 it("a server that is away: nobody takes the node meanwhile, and the Node is Ready 10 s after it is back", async () => {
   const { world, start, pass } = setUp();
   const first = start();
@@ -373,6 +419,20 @@ it("leave: the taint comes first, Node and Lease go when endpoints and load bala
   expect(agent.ending).toMatchObject({ code: 0 });
 });
 
+it("leave when the Lease cannot be renewed: it is won back, and the Node and the Lease go", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start({ drainMs: 60 * SECOND });
+  await pass(5);
+  agent.ask("leave");
+  await pass(1);
+  world.refuse = (path) => (path.includes("/leases") ? 503 : undefined);
+  await pass(60);
+  world.refuse = () => undefined;
+  await pass(12);
+  expect([world.node, world.lease, agent.logged.join()]).toEqual([undefined, undefined, expect.not.stringContaining("the Node stays")]);
+  expect(agent.ending?.code).toBe(0);
+});
+
 it("leave while the server is away: ends all the same, and says that the Node stays", async () => {
   const { world, start, pass } = setUp();
   const agent = start({ leaveAfterMs: 30 * SECOND });
@@ -390,12 +450,14 @@ it("a Node that is deleted, or made anew by somebody else: the endpoints drain, 
     const agent = start({ drainMs: 60 * SECOND });
     await pass(5);
     await world.deleteNode();
+    // The garbage collector.
+    await world.leases.delete(NODE, {}, "kube-node-lease");
     if (isMadeAnew) await create({ metadata: { name: NODE } });
     await pass(58);
     expect(agent.told.at(-1)).toBe("stop");
     await pass(4);
     expect(agent.ending).toEqual({ code: 0, message: `the Node ${NODE} is deleted` });
-    if (!isMadeAnew) expect(world.node).toBeUndefined();
+    expect([world.node !== undefined, world.lease]).toEqual([isMadeAnew, undefined]);
   }
 });
 

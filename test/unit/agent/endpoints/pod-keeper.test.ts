@@ -545,6 +545,17 @@ describe("server that is away or refuses", () => {
     expect(world.logged.filter((line) => line.includes("cannot be followed"))).toHaveLength(1);
   });
 
+  it("a watch that is mute: what probes say is written all the same, also over what others have written", async () => {
+    const world = await machine(CHECKED, [8080]);
+    await world.pass(20 * SECOND);
+    world.isWatchMute = true;
+    await world.userPatches("web.n1", { metadata: { labels: { more: "1" } } });
+    await world.pass(SECOND);
+    world.healthy.clear();
+    await world.pass(40 * SECOND);
+    expect(world.brief).toEqual(["web.n1:8080 not ready"]);
+  });
+
   it("a write that hangs: no other endpoint waits for it", async () => {
     const world = new MachineWorld();
     world.text = "- {name: a, port: 1}\n- {name: b, port: 2, check: {tcp: , periodSeconds: 1, failureThreshold: 1}}";

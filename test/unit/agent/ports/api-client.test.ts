@@ -69,3 +69,67 @@ it("follow: after an outage of an hour the collection is followed again within 1
   expect(errors).toBeGreaterThan(3_600 / 5);
   stop();
 });
+
+/** Follows Nodes; the names that it hears, and what it is told of errors. */
+function following(api: AgentPorts["api"]) {
+  const seen: string[] = [];
+  const errors: string[] = [];
+  api.follow<Node>({
+    path: NODES,
+    onStep: (step) => {
+      const nodes = step.kind === "list" ? step.objects : step.changes.map(({ object }) => object);
+      seen.push(...nodes.map(({ metadata }) => metadata?.name ?? ""));
+    },
+    onError: ({ message }) => errors.push(message),
+  });
+  return { seen, errors };
+}
+
+it("follow: a list without an answer is given up after 30 s and asked again", async () => {
+  const { world, process, api, ask } = setUp();
+  await ask("POST", NODES, { metadata: { name: "a" } });
+  process.isLost = () => true;
+  const { seen, errors } = following(api);
+  await world.scheduler.pass(31_000);
+  expect(errors).toEqual(["no answer within 30000 ms"]);
+  process.isLost = () => false;
+  await world.scheduler.pass(31_000);
+  expect(seen).toEqual(["a"]);
+});
+
+it("follow: a watch whose connection is lost is given up after 90 s, and misses nothing", async () => {
+  const { world, process, api, ask } = setUp();
+  const { seen, errors } = following(api);
+  await world.scheduler.pass(1_000);
+  process.isLost = () => true;
+  await world.scheduler.pass(61_000);
+  process.isLost = () => false;
+  await ask("POST", NODES, { metadata: { name: "a" } });
+  expect(seen).toEqual([]);
+  await world.scheduler.pass(32_000);
+  expect(seen).toEqual(["a"]);
+  expect(errors).toEqual(["no answer within 90000 ms"]);
+});
+
+it("follow: an idle hour breaks no watch", async () => {
+  const { world, api } = setUp();
+  const { errors } = following(api);
+  await world.scheduler.pass(3_600_000);
+  expect(errors).toEqual([]);
+});
+
+it("followAnew: a watch whose connection is lost goes on at once where it was, and no error is told", async () => {
+  const { world, process, api, ask } = setUp();
+  const { seen, errors } = following(api);
+  await ask("POST", NODES, { metadata: { name: "a" } });
+  await world.scheduler.pass(5_000);
+  process.isLost = () => true;
+  await world.store("nodes").create({ metadata: { name: "b" } }, { group: "" });
+  await world.scheduler.pass(5_000);
+  process.isLost = () => false;
+  await world.scheduler.pass(5_000);
+  expect(seen).toEqual(["a"]);
+  api.followAnew();
+  await world.scheduler.pass(1_000);
+  expect([seen, errors]).toEqual([["a", "b"], []]);
+});

@@ -86,7 +86,9 @@ export class ProxyHealthWorld {
   readonly hung = new Set<string>();
   /** what shards were told, in their order */
   readonly pushes: { shard: number; change: ShardChange }[] = [];
-  #rows = new MemoryRowStorage();
+  /** The controller answers no question of a shard. */
+  isMute = false;
+  readonly #rows = new MemoryRowStorage();
   readonly #stores: Readonly<Record<StoreName, SimNode<Feed>>>;
   readonly #storages = new Map<number, MemoryNodeStorage>();
   readonly #shards = new Map<number, SimNode<NodeProxy>>();
@@ -151,7 +153,8 @@ export class ProxyHealthWorld {
             clock: life.clock,
             recorder: RECORDER,
             node: async (name) => (await this.#feedOf(life, "nodes").objectsNamed([{ namespace: "", name }]))[0] ?? null,
-            state: (cursor) => this.network.call(life, this.controller, (brain) => brain.shardState(shard, cursor)),
+            state: (cursor) =>
+              this.isMute ? Promise.resolve(null) : this.network.call(life, this.controller, (brain) => brain.shardState(shard, cursor)),
             wakeAt: (atMs) => made.setAlarm(atMs),
             alarmAt: () => Promise.resolve(null),
           },

@@ -173,6 +173,60 @@ describe("what is lost", () => {
   });
 });
 
+describe("a crash between two pages of Nodes", () => {
+  /** n1 gets the taint, and the controller has read the page of n1 and n2, but not the next one. */
+  async function halfRead(world: ProxyHealthWorld): Promise<void> {
+    let calls = 0;
+    const { fate } = world.network;
+    // The history is gone, then comes the first page. Nobody is told anything meanwhile.
+    world.network.fate = (step, target) => (target === "services" || (target === "nodes" && ++calls > 2) ? "held" : fate(step, target));
+    world.setNode("n1", [TAINT]);
+    world.feeds.nodes.forget();
+    await world.pass(500);
+    world.network.fate = fate;
+  }
+
+  /** The controller dies, and reads everything. */
+  async function crash(world: ProxyHealthWorld): Promise<void> {
+    world.network.held.length = 0;
+    world.controller.crash();
+    world.setNode("n3", [TAINT]);
+    await world.pass(1_000);
+  }
+
+  it("a push of before ends meanwhile: what the first page changed is told after the crash", async () => {
+    const world = await ready();
+    world.setNode("n3");
+    await world.pass(1_000);
+    const { fate } = world.network;
+    world.network.fate = (step, target) => (target === String(SECOND) ? "answerHeld" : fate(step, target));
+    world.setNode("n2", [TAINT]);
+    await world.pass(100);
+    world.network.fate = fate;
+    const [answer] = world.network.held.splice(0);
+    await halfRead(world);
+    answer?.deliver();
+    await world.pass(10);
+    await crash(world);
+    expect(await answers(world)).toEqual([503, "1", 503]);
+  });
+
+  it("a shard that lost its rows asks meanwhile: hears of nothing that the crash takes back", async () => {
+    const world = new ProxyHealthWorld(seededRandom(1));
+    const lose = world.rememberShard(FIRST);
+    for (const name of ["n1", "n2", "n3"]) world.setNode(name);
+    await world.pass(1_000);
+    await halfRead(world);
+    lose();
+    await world.run(world.health("n1"));
+    await world.pass(10);
+    expect(await world.run(world.health("n1"))).toBe(503);
+    world.setNode("n1", [], false);
+    await crash(world);
+    expect(await world.run(world.health("n1"))).toBe(200);
+  });
+});
+
 describe("what goes back to an earlier time", () => {
   it.each<[what: string, changes: number]>([
     ["fewer changes than were lost", 0],

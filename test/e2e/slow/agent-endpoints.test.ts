@@ -45,8 +45,8 @@ it(
 
     const file = join(server.folder, "endpoints.yaml");
     // The test's machine does not have the node's address.
-    const check = `{http: {path: /healthz, host: 127.0.0.1}, periodSeconds: 1, failureThreshold: 1}`;
-    const text = `- {name: web, port: ${String(port)}, labels: {app: web}, drainSeconds: 4, check: ${check}}\n`;
+    const check = `{http: {path: /healthz, host: 127.0.0.1}, periodSeconds: 1, timeoutSeconds: 30, failureThreshold: 1}`;
+    const text = `- {name: web, port: ${String(port)}, labels: {app: web}, drainSeconds: 30, check: ${check}}\n`;
     writeFileSync(file, text);
     await api.must("POST", "/api/v1/namespaces/default/services", {
       body: { metadata: { name: "web" }, spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: "web" }] } },
@@ -77,7 +77,7 @@ it(
     await expect.poll(() => agent.output(), PATIENCE).toContain("the last good set stays");
     writeFileSync(file, `${text}- {name: other, port: 9, labels: {app: other}, drainSeconds: 0}\n`);
     await expect.poll(async () => (await api.get("/api/v1/namespaces/default/pods/other.n1")).code, PATIENCE).toBe(200);
-    expect(await endpoints()).toEqual([`${place} ready serving`]);
+    await expect.poll(endpoints, PATIENCE).toEqual([`${place} ready serving`]);
 
     const ended = agent.stop();
     await expect.poll(endpoints, PATIENCE).toEqual([`${place} serving terminating`]);
@@ -108,7 +108,7 @@ it(
     const start = (...more: string[]) => startProgram("agent", [...args, ...more], /The agent of n2 is ready/);
     const uid = async (name: string) => (await api.get(`/api/v1/namespaces/default/pods/${name}.n2`)).body.metadata?.uid;
     const write = (...names: string[]): void =>
-      writeFileSync(file, `[${names.map((name) => `{name: ${name}, port: 9, drainSeconds: 2}`).join(", ")}]`);
+      writeFileSync(file, `[${names.map((name) => `{name: ${name}, port: 9, drainSeconds: 10}`).join(", ")}]`);
 
     write("a", "b", "c");
     const first = await start();
@@ -141,7 +141,7 @@ it(
 
     await api.must("DELETE", "/api/v1/namespaces/default/pods/b.n2");
     await expect.poll(() => pods("n2"), PATIENCE).not.toContainEqual(expect.stringMatching(/^b/));
-    writeFileSync(file, "[{name: a, port: 9, drainSeconds: 2}, {name: b, port: 9, drainSeconds: 3}]");
+    writeFileSync(file, "[{name: a, port: 9, drainSeconds: 10}, {name: b, port: 9, drainSeconds: 11}]");
     await expect.poll(() => pods("n2"), PATIENCE).toContain("b.n2 Running ready");
 
     const left = fourth.stop();

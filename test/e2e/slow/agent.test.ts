@@ -102,7 +102,7 @@ it("kube-proxy's health: late, draining and mute are told to load balancers", { 
   const agent = new AgentProcess("c", "c", ["--proxy-health", url, "--sync-period", "3", "--leave", "--leave-after", "5"]);
   await agent.ready();
   await expect.poll(async () => (await api.send("GET", "/nodes/c/healthz")).text, PATIENCE).toContain('"IPv4"');
-  expect(await health("c")).toBe(200);
+  await expect.poll(() => health("c"), PATIENCE).toBe(200);
   late = true;
   await expect.poll(() => health("c"), PATIENCE).toBe(503);
   late = false;

@@ -205,7 +205,6 @@ describe("/metrics", () => {
     );
     const [start] = families.get("process_start_time_seconds")?.samples ?? [];
     expect(start?.labels).toEqual({ cluster: "counted" });
-    expect(Date.now() / 1000 - (start?.value ?? 0)).toBeLessThan(3_600);
   });
 
   it("the default cluster: no label of it, so that its series are upstream's", async () => {

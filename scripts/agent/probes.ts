@@ -1,16 +1,20 @@
 /** Probes of the machine's own processes. Each is a connection of its own, as the kubelet's are. */
+import { lookup as systemLookup } from "node:dns";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 import type { HttpAnswer, ProbePorts } from "../../src/agent/endpoints/machine-ports";
 import { REDIRECTS } from "../../src/agent/endpoints/run-probe";
+import { boundedLookup } from "./bounded-lookup";
+
+const lookup = boundedLookup(systemLookup);
 
 export const probes: ProbePorts = {
   httpGet: (url, headers, timeoutMs) =>
     new Promise((resolve, reject) => {
       const target = new URL(url);
       const send = target.protocol === "https:" ? httpsRequest : httpRequest;
-      const asked = send(target, { agent: false, headers, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutMs) });
+      const asked = send(target, { agent: false, headers, lookup, rejectUnauthorized: false, signal: AbortSignal.timeout(timeoutMs) });
       asked.on("error", (error) => reject(error.name === "AbortError" ? new Error(lateText(timeoutMs)) : error));
       asked.on("response", (response) => {
         const { statusCode = 0, headers: answered } = response;
@@ -27,7 +31,7 @@ export const probes: ProbePorts = {
 
   tcpConnect: (host, port, timeoutMs) =>
     new Promise((resolve, reject) => {
-      const socket = connect({ host, port, signal: AbortSignal.timeout(timeoutMs) });
+      const socket = connect({ host, port, lookup, signal: AbortSignal.timeout(timeoutMs) });
       socket.on("error", (error) => reject(error.name === "AbortError" ? new Error(lateText(timeoutMs)) : error));
       socket.on("connect", () => {
         resolve();

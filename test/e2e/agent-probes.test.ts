@@ -1,8 +1,9 @@
-/** Probes of the agent on real sockets; what their results mean is in test/unit/agent/endpoints/run-probe.test.ts. */
+/** Probes of the agent on real sockets, and lookups of their names; what their results mean is in test/unit/agent/endpoints/run-probe.test.ts. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { boundedLookup } from "../../scripts/agent/bounded-lookup";
 import { probes } from "../../scripts/agent/probes";
 
 async function portOf(server: Server): Promise<number> {
@@ -61,5 +62,33 @@ describe("TCP probe", () => {
     server.close();
     await once(server, "close");
     await expect(probes.tcpConnect("127.0.0.1", port, 20_000)).rejects.toThrow("ECONNREFUSED");
+  });
+});
+
+describe("names of checks", () => {
+  it("a name: asked by HTTP and TCP as the system resolves it", async () => {
+    const port = await portOf(createServer((_, response) => response.end()));
+    expect(await probes.httpGet(`http://localhost:${String(port)}/`, {}, 20_000)).toEqual({ status: 200 });
+    await probes.tcpConnect("localhost", port, 20_000);
+  });
+
+  it("lookups that hang: two threads at most, however many ask; the others go on when one of the two ends", async () => {
+    const begun: string[] = [];
+    const answers = new Map<string, (address: string) => void>();
+    const lookup = boundedLookup((hostname, _, callback) => {
+      begun.push(hostname);
+      answers.set(hostname, (address) => callback(null, address, 4));
+    });
+    const found: string[] = [];
+    for (const name of ["hangs", "slow", "hangs", "hangs", "good", "slow"]) {
+      lookup(name, { all: false }, (_, address) => found.push(`${name} ${String(address)}`));
+    }
+    expect(begun).toEqual(["hangs", "slow"]);
+    answers.get("slow")?.("192.0.2.1");
+    await expect.poll(() => begun).toEqual(["hangs", "slow", "good"]);
+    answers.get("good")?.("192.0.2.2");
+    await expect.poll(() => found).toEqual(["slow 192.0.2.1", "slow 192.0.2.1", "good 192.0.2.2"]);
+    lookup("slow", { all: false }, () => undefined);
+    await expect.poll(() => begun).toEqual(["hangs", "slow", "good", "slow"]);
   });
 });

@@ -1,8 +1,9 @@
 /**
- * Random histories: the file is edited, broken and lost, users delete Pods, the server goes away, the agent dies, requests are lost. At the end the Pods
+ * Random histories: the file is edited, broken and lost, users and the collector delete Pods, Nodes are made anew, the server goes away, the agent dies, requests are lost. At the end the Pods
  * are those of the file without what users have switched off, and each is ready as its process is.
  */
 import { describe, expect, it } from "vitest";
+import type { Pod } from "../../../../src/api/meta/kubernetes";
 import { readEndpointFile } from "../../../../src/agent/endpoints/endpoint-file";
 import { seededRandom, pick } from "../../../support/sim/seeded-random";
 import { MachineWorld, NODE } from "../../../support/worlds/machine-world";
@@ -57,7 +58,7 @@ class History {
 
   async #step(): Promise<void> {
     const { world } = this;
-    switch (this.#random.below(10)) {
+    switch (this.#random.below(12)) {
       case 0:
       case 1:
         return this.#edit();
@@ -88,6 +89,14 @@ class History {
         world.diesAt = () => left-- === 0;
         return this.#disturb();
       }
+      case 9:
+        return this.#collected();
+      case 10:
+        world.crash();
+        world.nodeUid = `u${this.#random.below(1_000)}`;
+        expect(await world.start()).toBeUndefined();
+        for (const name of this.off.keys()) this.off.set(name, "either");
+        return this.#disturb();
       default:
         if (world.agent?.isDead) expect(await world.start()).toBeUndefined();
         return this.#disturb();
@@ -117,6 +126,19 @@ class History {
     if (!this.off.has(name)) this.off.set(name, isCalm && !pod.metadata?.deletionTimestamp ? "off" : "either");
     await world.userDeletes(`${name}.${NODE}`, grace);
     this.#calmSince = world.scheduler.now - CALM_MS;
+  }
+
+  /** By the collector of Pods, as after a Node: no endpoint is off because of it. */
+  async #collected(): Promise<void> {
+    const { world } = this;
+    const name = pick(this.#random, NAMES);
+    const pod = world.pod(`${name}.${NODE}`);
+    if (!pod) return;
+    if (this.off.has(name)) this.off.set(name, "either");
+    const conditions = [...(pod.status?.conditions ?? []), { type: "DisruptionTarget", status: "True", reason: "DeletionByPodGC" }];
+    await world.pods.update({ ...pod, status: { ...pod.status, phase: "Failed", conditions } } as Pod, { group: "" }, "status");
+    await world.userDeletes(`${name}.${NODE}`, 0);
+    this.#disturb();
   }
 
   /** By a user, or not; the agent may die while the Pod drains. */

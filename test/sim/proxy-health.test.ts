@@ -117,12 +117,13 @@ class History {
   async answers(): Promise<string[]> {
     const { world } = this;
     const answers: string[] = [];
+    const said = (work: Promise<unknown>): Promise<string> => world.run(work.then(String, (error: Error) => error.message));
     for (const node of NODES) {
-      const code = await world.run(world.health(node));
-      if (code === 503 && !world.feeds.nodes.objects.has(node)) answers.push(`${node} gone`);
+      const code = await said(world.health(node));
+      if (code === "503" && !world.feeds.nodes.objects.has(node)) answers.push(`${node} gone`);
       else {
         const counts: string[] = [];
-        for (const service of SERVICES) counts.push(await world.run(world.serviceHealth(node, service)));
+        for (const service of SERVICES) counts.push(await said(world.serviceHealth(node, service)));
         answers.push([node, code, ...counts].join(" "));
       }
     }

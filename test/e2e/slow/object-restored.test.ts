@@ -33,6 +33,17 @@ function filesOf(state: string, className: string): string[] {
     .map((name) => join(path, name));
 }
 
+/** Keeps the files of a stopped server's objects; the function puts them back. */
+function kept(className: string): () => void {
+  const [state, before] = [join(folder, "state"), join(folder, "before")];
+  mkdirSync(before);
+  for (const path of filesOf(state, className)) copyFileSync(path, join(before, path.slice(path.lastIndexOf("/") + 1)));
+  return () => {
+    for (const path of filesOf(state, className)) rmSync(path);
+    for (const name of readdirSync(before)) copyFileSync(join(before, name), join(state, "do", `servicenet-${className}`, name));
+  };
+}
+
 async function check(): Promise<CheckOutcome> {
   const { out, err } = await runProgram("check", ["--server", server.url, "--output", "json", "--repair", "--wait", "150"]);
   if (err) throw new Error(err);
@@ -50,15 +61,13 @@ it.each([
   "%s restored from an older copy: repair makes the cluster healthy",
   async (className, expected) => {
     folder = temporaryFolder();
-    const [state, before] = [join(folder, "state"), join(folder, "before")];
     server = await startServer(folder);
     await create("gone", "10.96.1.1");
     await create("first", "10.96.1.2");
     await create("kept", "10.96.1.3");
     expect(await check()).toMatchObject({ wrong: [] });
     await server.stop();
-    mkdirSync(before);
-    for (const path of filesOf(state, className)) copyFileSync(path, join(before, path.slice(path.lastIndexOf("/") + 1)));
+    const putBack = kept(className);
 
     server = await startServer(folder);
     await fetch(`${server.url}${SERVICES}/gone`, { method: "DELETE" });
@@ -66,8 +75,7 @@ it.each([
     await create("heir", "10.96.1.1");
     expect(await check()).toMatchObject({ wrong: [] });
     await server.stop();
-    for (const path of filesOf(state, className)) rmSync(path);
-    for (const name of readdirSync(before)) copyFileSync(join(before, name), join(state, "do", `servicenet-${className}`, name));
+    putBack();
 
     server = await startServer(folder);
     expect(await check()).toMatchObject({ wrong: [], unchecked: [] });
@@ -79,6 +87,54 @@ it.each([
     // The cluster goes on: the next addresses have one holder each.
     for (let i = 0; i < 20; i++) await create(`next-${i}`);
     expect(await check()).toMatchObject({ wrong: [] });
+  },
+  400_000,
+);
+
+async function taint(node: string, taints: readonly object[]): Promise<void> {
+  const headers = { "Content-Type": "application/merge-patch+json" };
+  const response = await fetch(`${server.url}/api/v1/nodes/${node}`, {
+    method: "PATCH",
+    headers,
+    body: JSON.stringify({ spec: { taints } }),
+  });
+  if (response.status !== 200) throw new Error(await response.text());
+}
+
+async function healthOf(...nodes: string[]): Promise<number[]> {
+  const answers = await Promise.all(nodes.map((node) => fetch(`${server.url}/nodes/${node}/healthz`)));
+  return Promise.all(answers.map(async (answer) => (await answer.text(), answer.status)));
+}
+
+// The restored object knows nothing of what was told meanwhile, and the others do.
+it.each(["Controller", "NodeProxy"])(
+  "%s restored from an older copy: checks of nodes answer what is now",
+  async (className) => {
+    const TAINT = { key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" };
+    const patience = { timeout: 60_000, interval: 500 };
+    folder = temporaryFolder();
+    server = await startServer(folder);
+    for (const name of ["n1", "n2"]) {
+      const headers = { "Content-Type": "application/json" };
+      await fetch(`${server.url}/api/v1/nodes`, { method: "POST", headers, body: JSON.stringify({ metadata: { name } }) });
+    }
+    await taint("n2", [TAINT]);
+    await expect.poll(() => healthOf("n1", "n2"), patience).toEqual([200, 503]);
+    await server.stop();
+    const putBack = kept(className);
+
+    server = await startServer(folder);
+    await taint("n1", [TAINT]);
+    await taint("n2", []);
+    await expect.poll(() => healthOf("n1", "n2"), patience).toEqual([503, 200]);
+    await server.stop();
+    putBack();
+
+    server = await startServer(folder);
+    await taint("n1", []);
+    await expect.poll(() => healthOf("n1", "n2"), patience).toEqual([200, 200]);
+    await taint("n1", [TAINT]);
+    await expect.poll(() => healthOf("n1", "n2"), patience).toEqual([503, 200]);
   },
   400_000,
 );

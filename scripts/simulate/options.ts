@@ -1,6 +1,7 @@
 /** The command line of `npm run simulate`. */
 import { availableParallelism } from "node:os";
-import { protections } from "../../test/support/sim/seed-history";
+import { quotaSabotages } from "../../test/support/sim/quota-sabotages";
+import { sabotages } from "../../test/support/sim/sabotages";
 import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 
 export interface SimulateOptions {
@@ -11,6 +12,9 @@ export interface SimulateOptions {
   /** the protection that is taken out; "" = none */
   without: string;
 }
+
+/** The names of the protections that can be taken out. */
+const protections: readonly string[] = [...Object.keys(sabotages), ...Object.keys(quotaSabotages)];
 
 export const usage = `Usage: npm run simulate -- [options]
 

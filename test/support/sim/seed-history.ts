@@ -7,9 +7,6 @@ import { runWholeHistory, type WholeReport } from "./whole-history";
 /** Every so many seeds play a history of quotas, too. */
 const QUOTAS_EACH = 4;
 
-/** The names of the protections that can be taken out. */
-export const protections: readonly string[] = [...Object.keys(sabotages), ...Object.keys(quotaSabotages)];
-
 /** A history of everything, and for some seeds one of quotas. `without`: the protection that is taken out; "" = none. */
 export async function runSeed(seed: number, without: string): Promise<WholeReport> {
   const [missing, missingOfQuotas] = [sabotages[without]?.(), quotaSabotages[without]?.()];

@@ -1,4 +1,4 @@
-/** A page in a real Chromium: the WebSocket watch is open to every origin, fetch only to the server's own, as upstream without --cors-allowed-origins. */
+/** Pages in a real Chromium: a WebSocket watch is open to the server's own origin and to allowed hosts, fetch to the server's own origin alone. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -12,11 +12,15 @@ import { openWatches } from "../../support/server/observe";
 import { serverForTests } from "../../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
-const server = serverForTests();
+/** Browsers resolve names below localhost to loopback themselves. */
+const ALLOWED_HOST = "pages.localhost";
+const ARGS = ["--allowed-host", ALLOWED_HOST];
+const server = serverForTests(ARGS);
 let browser: Browser;
 let pages: HttpServer;
-/** of a page that another server serves */
-let elsewhere: string;
+/** Another server serves one page: at a host that the API server allows, and at one that is foreign to it. */
+let allowed: string;
+let foreign: string;
 let page: Page;
 
 /** Reads the URL of the watch from its own query; its events stand in `heard`, its end in `ended`. */
@@ -42,7 +46,9 @@ beforeAll(async () => {
   pages = createServer((_request, response) => response.setHeader("Content-Type", "text/html").end(WATCHING_PAGE));
   pages.listen(0, "127.0.0.1");
   await once(pages, "listening");
-  elsewhere = `http://127.0.0.1:${String((pages.address() as AddressInfo).port)}/`;
+  const port = String((pages.address() as AddressInfo).port);
+  allowed = `http://${ALLOWED_HOST}:${port}/`;
+  foreign = `http://127.0.0.1:${port}/`;
 });
 afterEach(() => page.close());
 afterAll(async () => {
@@ -62,11 +68,11 @@ const create = (name: string) => write("POST", SERVICES, { metadata: { name }, s
 const remove = (name: string) => write("DELETE", `${SERVICES}/${name}`);
 
 /** Opens the page of the other server; it watches at once. */
-async function watchingPage(query: string, protocols: string[] = []): Promise<Page> {
+async function watchingPage(query: string, { protocols = [], at = allowed }: { protocols?: string[]; at?: string } = {}): Promise<Page> {
   const parameters = new URLSearchParams({ watch: `${server.url.replace("http", "ws")}${SERVICES}?watch=true&${query}` });
   for (const protocol of protocols) parameters.append("protocol", protocol);
   page = await browser.newPage();
-  await page.goto(`${elsewhere}?${parameters.toString()}`);
+  await page.goto(`${at}?${parameters.toString()}`);
   return page;
 }
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
@@ -74,7 +80,28 @@ const heard = (): Promise<string[]> => page.evaluate("window.heard");
 const ended = (): Promise<unknown> => page.evaluate("window.ended");
 const watches = () => openWatches(server.url, "services");
 
-describe("page of another origin", () => {
+describe("page of a foreign origin", () => {
+  it("WebSocket watch: the handshake fails, and nothing is watched", async () => {
+    await watchingPage("", { at: foreign });
+    await eventually(ended).toEqual({ code: 1006, wasClean: false });
+    expect([await heard(), await watches()]).toEqual([[], 0]);
+  });
+
+  it("fetch: reads nothing and writes nothing", async () => {
+    await watchingPage("", { at: foreign });
+    const written =
+      'fetch(URL, { method: \'POST\', body: \'{"metadata":{"name":"foreign"},"spec":{"ports":[{"port":80}]}}\', mode: \'no-cors\' })';
+    const read = "fetch(URL)";
+    const told = [read, written].map((call) =>
+      page.evaluate(call.replace("URL", `"${server.url}${SERVICES}"`) + ".then(({ status }) => status, (error) => error.name)"),
+    );
+    // An opaque answer has status 0.
+    expect(await Promise.all(told)).toEqual(["TypeError", 0]);
+    expect((await fetch(`${server.url}${SERVICES}/foreign`)).status).toBe(404);
+  });
+});
+
+describe("page of an allowed host", () => {
   it("WebSocket watch: existing objects, changes, and a clean end", async () => {
     await create("there");
     await watchingPage("fieldSelector=metadata.name!=kubernetes");
@@ -87,7 +114,7 @@ describe("page of another origin", () => {
   });
 
   it("WebSocket watch with a timeout: the subprotocol without the token, and a proper close at the end", async () => {
-    await watchingPage("timeoutSeconds=1", ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"]);
+    await watchingPage("timeoutSeconds=1", { protocols: ["base64url.bearer.authorization.k8s.io.dG9rZW4", "base64.binary.k8s.io"] });
     await eventually(ended).toEqual({ code: 1000, wasClean: true });
     expect(await page.evaluate("window.protocol")).toBe("base64.binary.k8s.io");
   });
@@ -110,7 +137,7 @@ describe("page of another origin", () => {
     const { port } = new URL(server.url);
     await server.stop();
     await eventually(ended).toEqual({ code: 1000, wasClean: true });
-    await server.start(["--port", port]);
+    await server.start(["--port", port, ...ARGS]);
     await page.reload();
     await eventually(heard).toContain("ADDED kubernetes");
   });

@@ -15,6 +15,9 @@ export interface NodeAnswer extends HealthAnswer {
   readonly isOfNode: boolean;
 }
 
+/** Which answers to a check count: every one, or those of a Node. Without a Node the API answers 404 in place of the proxy. */
+export type CountedAnswers = "all" | "ofNodes";
+
 /**
  * The error text of a check while nothing is known that could go on. Of a node: neither the store of Nodes nor the controller has ever said whether it is
  * there. Of a Service: the controller has not told of checks. Errors cross RPC as their text.
@@ -25,7 +28,7 @@ export interface NodeProxyRpc {
   /** keeps the report in place of the one before; durable when it answers */
   report(node: string, report: Report): Promise<ReportResult>;
   /** of any name; writes nothing for a node of which nothing is new. Rejects with NOTHING_KNOWN. */
-  health(node: string, path: HealthPath): Promise<NodeAnswer>;
+  health(node: string, path: HealthPath, counted?: CountedAnswers): Promise<NodeAnswer>;
   /**
    * What the healthCheckNodePort of a Service answers on the node; null = nothing answers there, since no Service has such a check in this family.
    * `family`: null = that of the Service's first ClusterIP. Rejects with NOTHING_KNOWN.

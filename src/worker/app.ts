@@ -6,7 +6,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { foreignHost, foreignPage, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
-import type { HealthPath } from "../api/meta/proxy-health";
+import { nodeHealthQuestion, type NodeHealthQuestion } from "../api/meta/proxy-health";
 import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Env } from "../../durable-objects/env";
@@ -153,21 +153,17 @@ function probe(c: C, name: Probe): Promise<Response> {
   return name === "readyz" ? ofCluster(c, answer) : answer(DEFAULT_CLUSTER);
 }
 
-function nodeHealth(c: C, path: HealthPath): Promise<Response> {
-  const [, , node = ""] = c.req.path.split("/");
-  return nodeHealthResponse({ env: c.env, cluster: splitRequestUrl(c.req.raw.url).cluster, node, path });
+function nodeHealth(c: C, question: NodeHealthQuestion): Response | Promise<Response> {
+  const { cluster, query } = splitRequestUrl(c.req.raw.url);
+  const { node } = question;
+  if ("path" in question) return nodeHealthResponse({ env: c.env, cluster, node, path: question.path, counted: "all" });
+  const { namespace, service } = question;
+  return serviceHealthResponse({ env: c.env, cluster, node, namespace, name: service, family: parseQuery(query).get("family") });
 }
 
 function nodeTargets(c: C): Promise<Response> {
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
   return nodeTargetsResponse({ env: c.env, request: c.req.raw, cluster, query: parseQuery(query) });
-}
-
-function serviceHealth(c: C): Response | Promise<Response> {
-  const { query } = splitRequestUrl(c.req.raw.url);
-  const [, , node = "", , namespace = "", name = ""] = c.req.path.split("/");
-  const family = parseQuery(query).get("family");
-  return serviceHealthResponse({ env: c.env, cluster: splitRequestUrl(c.req.raw.url).cluster, node, namespace, name, family });
 }
 
 function openApiDocument(c: C): Promise<Response> {
@@ -256,16 +252,12 @@ for (const name of PROBES) {
   );
 }
 
-for (const path of ["/healthz", "/livez"] as const) {
-  app.all(
-    `/nodes/:node${path}`,
-    readOnly((c) => nodeHealth(c, path)),
-  );
-}
-
 for (const path of bothForms("/nodes/targets")) app.all(path, readOnly(nodeTargets));
 
-app.all("/nodes/:node/services/:namespace/:name", readOnly(serviceHealth));
+app.all("/nodes/*", (c, next) => {
+  const question = nodeHealthQuestion(c.req.path);
+  return question ? readOnly((asked) => nodeHealth(asked, question))(c) : next();
+});
 
 app.notFound(() => pageNotFound());
 app.onError((error, c) => {

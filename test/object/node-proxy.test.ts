@@ -10,6 +10,7 @@ import { silenceMs } from "../../src/proxy-health/judgement";
 import { nodeProxyOf } from "../../src/tenancy/cluster-objects";
 import { app } from "../../src/worker/app";
 import { beginRequest, type Place } from "../../src/worker/http/in-flight";
+import { servingBothFamilies } from "../support/objects/address-paths";
 import { freshCluster } from "../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
@@ -139,6 +140,28 @@ describe("check of a node", () => {
     await expect.poll(() => cluster.codes(), PATIENCE).toBe("503 200");
   });
 
+  it("a Node that waits for a finalizer: 503 on /healthz from its deletion on, and marked as draining; gone, it is as one never seen", async () => {
+    const cluster = await Cluster.ready();
+    expect((await cluster.send("PATCH", `${NODES}/n1`, { metadata: { finalizers: ["example.com/held"] } })).status).toBe(200);
+    await cluster.report(APPLIED);
+    expect(await cluster.codes()).toBe("200 200");
+    const begun = performance.now();
+    const deleted = await (await cluster.send("DELETE", `${NODES}/n1`)).json();
+    expect(deleted).toMatchObject({ metadata: { name: "n1", deletionTimestamp: expect.any(String) as string } });
+    await expect.poll(() => cluster.codes(), { ...PATIENCE, interval: 5 }).toBe("503 200");
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    const body = await (await cluster.send("GET", "/nodes/n1/healthz")).json();
+    expect(body).toMatchObject({ nodeEligible: false, healthy: true, status: { IPv4: { healthy: true } } });
+    const { targets } = await (await cluster.send("GET", "/nodes/targets?draining=true")).json<{ targets: object[] }>();
+    expect(targets).toMatchObject([{ node: "n1", weight: 0, draining: true }]);
+    await abortAllDurableObjects();
+    expect(await cluster.codes()).toBe("503 200");
+    await cluster.send("PATCH", `${NODES}/n1`, { metadata: { finalizers: null } });
+    const status = async () => JSON.stringify(await (await cluster.send("GET", "/nodes/n1/healthz")).json());
+    await expect.poll(status, PATIENCE).not.toContain("IPv4");
+    expect(await cluster.codes()).toBe("503 200");
+  });
+
   it("a push that is lost: is made again", async () => {
     const cluster = await Cluster.ready();
     await expect.poll(() => cluster.cursor(), PATIENCE).toBeGreaterThan(0);
@@ -181,6 +204,9 @@ describe("metrics of checks", () => {
     const label = `cluster="${cluster.name}"`;
     await cluster.report(APPLIED);
     for (const node of ["n1", "n1", "n2"]) await cluster.codes(node);
+    // These answers are not the proxy's.
+    for (const path of ["gone:10256/proxy/healthz", "n1:10256/proxy/", "https:n1:10256/proxy/healthz"])
+      await cluster.send("GET", `${NODES}/${path}`);
     const health = vi.spyOn(NodeProxy.prototype, "health");
     const expected = [
       `kubeproxy_proxy_healthz_total{code="200",${label}} 2`,
@@ -323,6 +349,76 @@ describe("check of a Service", () => {
     await expect.poll(() => check(cluster), PATIENCE).toBe("200 1");
     vi.spyOn(NodeProxy.prototype, "serviceHealth").mockRejectedValue(new Error("a bug"));
     expect([await check(cluster), await check(cluster, "", "n2")]).toEqual(["200 1", "503 0"]);
+  });
+});
+
+describe("check of a Service of two families", () => {
+  servingBothFamilies();
+  const SERVICES = "/api/v1/namespaces/default/services";
+  const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
+  const labels = { "kubernetes.io/service-name": "web" };
+
+  const makeSlice = async (cluster: Cluster, addressType: "IPv4" | "IPv6", addresses: string[]): Promise<void> => {
+    const endpoints = addresses.map((address) => ({ addresses: [address], nodeName: "n1" }));
+    const slice = { metadata: { name: addressType.toLowerCase(), labels }, addressType, ports: [{ name: "", port: 80 }], endpoints };
+    expect((await cluster.send("POST", SLICES, slice)).status).toBe(201);
+  };
+  /** Makes the Service; answers its check port. */
+  const makeService = async (cluster: Cluster, ipFamilies: string[]): Promise<number> => {
+    const families = { ipFamilyPolicy: ipFamilies.length > 1 ? "RequireDualStack" : "SingleStack", ipFamilies };
+    const spec = { type: "LoadBalancer", externalTrafficPolicy: "Local", ports: [{ port: 80 }], ...families };
+    const made = await cluster.send("POST", SERVICES, { metadata: { name: "web" }, spec });
+    expect(made.status).toBe(201);
+    return (await made.json<{ spec: { healthCheckNodePort: number } }>()).spec.healthCheckNodePort;
+  };
+  /** Code and weight without a family, with IPv4, with IPv6. */
+  const checks = async (cluster: Cluster, path = "/nodes/n1/services/default/web"): Promise<string> => {
+    const answers = await Promise.all(["", "?family=IPv4", "?family=IPv6"].map((query) => cluster.send("GET", path + query)));
+    await Promise.all(answers.map((answer) => answer.text()));
+    return answers.map(({ status, headers }) => `${status} ${headers.get("X-Load-Balancing-Endpoint-Weight") ?? "-"}`).join(", ");
+  };
+
+  it.each([
+    [["IPv4", "IPv6"], "200 1, 200 1, 200 2"],
+    [["IPv6", "IPv4"], "200 2, 200 1, 200 2"],
+    [["IPv6"], "200 2, 503 -, 200 2"],
+    [["IPv4"], "200 1, 200 1, 503 -"],
+  ])("%j: each family has its own count, by name and at the port", async (ipFamilies, want) => {
+    const cluster = await Cluster.ready();
+    await cluster.send("PATCH", `${NODES}/n1/status`, { status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] } });
+    await makeSlice(cluster, "IPv4", ["10.1.0.1"]);
+    await makeSlice(cluster, "IPv6", ["fd00::1", "fd00::2"]);
+    const port = await makeService(cluster, ipFamilies);
+    await expect.poll(() => checks(cluster), PATIENCE).toBe(want);
+    const atPort = await checks(cluster, `${NODES}/n1:${port}/proxy/`);
+    expect(atPort).toBe(want);
+  });
+
+  it("endpoints of one family alone: the other one's check is 503 with weight 0", async () => {
+    const cluster = await Cluster.ready();
+    await makeSlice(cluster, "IPv6", ["fd00::1"]);
+    await makeService(cluster, ["IPv4", "IPv6"]);
+    await expect.poll(() => checks(cluster), PATIENCE).toBe("503 0, 503 0, 200 1");
+  });
+
+  it("the label service.kubernetes.io/service-proxy-name: ends the check, as a connection to kube-proxy would be refused; without it again: begins anew", async () => {
+    const cluster = await Cluster.ready();
+    const address = { type: "InternalIP", address: "10.0.0.1" };
+    await cluster.send("PATCH", `${NODES}/n1/status`, { status: { addresses: [address] } });
+    await makeSlice(cluster, "IPv4", ["10.1.0.1"]);
+    const port = await makeService(cluster, ["IPv4"]);
+    const label = (value: string | null) =>
+      cluster.send("PATCH", `${SERVICES}/web`, { metadata: { labels: { "service.kubernetes.io/service-proxy-name": value } } });
+    await expect.poll(() => checks(cluster), PATIENCE).toBe("200 1, 200 1, 503 -");
+    // Any value, also none.
+    for (const value of ["cilium", ""]) {
+      await label(value);
+      await expect.poll(() => checks(cluster), PATIENCE).toBe("503 -, 503 -, 503 -");
+      const refused = await (await cluster.send("GET", `${NODES}/n1:${port}/proxy/`)).json<{ message: string }>();
+      expect(refused.message).toBe(`error trying to reach service: dial tcp 10.0.0.1:${port}: connect: connection refused`);
+      await label(null);
+      await expect.poll(() => checks(cluster), PATIENCE).toBe("200 1, 200 1, 503 -");
+    }
   });
 });
 

@@ -60,9 +60,16 @@ export function podOf(entry: EndpointEntry, node: string): Pod {
   };
 }
 
-/** The agent of this node made the Pod, whatever became of the entry since. */
-export function isOwn({ metadata }: Pod, node: string): boolean {
-  return metadata?.annotations?.[NODE_ANNOTATION] === node;
+/**
+ * The agent of this node made the Pod, whatever became of the entry since. Where somebody has taken the node's name off, the entry says so: only the
+ * Pod of an entry has its name and namespace.
+ */
+export function isOwn(pod: Pod, node: string): boolean {
+  const { annotations = {}, name, namespace } = pod.metadata ?? {};
+  const maker = annotations[NODE_ANNOTATION];
+  if (maker !== undefined) return maker === node;
+  const entry = storedMember(pod, "name");
+  return typeof entry === "string" && name === podNameOf(entry, node) && namespace === storedMember(pod, "namespace");
 }
 
 /** The agent has said that it deletes the Pod. */
@@ -113,7 +120,8 @@ export function fits(pod: Pod, { name, port, protocol }: EndpointEntry): boolean
  */
 export function adoptionPatch(pod: Pod, entry: EndpointEntry, node: string): object | undefined {
   const wanted = annotationsOf(entry, node);
-  if (storedEntry(pod) === wanted[ENTRY_ANNOTATION] && !isEnding(pod)) return undefined;
+  const isMarked = Object.entries(wanted).every(([key, value]) => pod.metadata?.annotations?.[key] === value);
+  if (isMarked && !isEnding(pod)) return undefined;
   const before = storedMember(pod, "labels");
   const dropped = isJsonObject(before) ? Object.keys(before).filter((key) => !Object.hasOwn(entry.labels, key)) : [];
   const labels = { ...Object.fromEntries(dropped.map((key) => [key, null])), ...entry.labels };

@@ -32,6 +32,8 @@ export class KeeperLife {
   readonly #deletedAt = new Map<string, number>();
   /** uids of deleted Pods of which a watch has not told yet that they are gone: what their deletion means is settled */
   readonly #noticed = new Set<string>();
+  /** uids of Pods of somebody else that have the name of an endpoint: told once */
+  #inPlace: ReadonlySet<string> = new Set();
   #isDirty = false;
   #isAtWork = false;
   #isEnded = false;
@@ -126,7 +128,9 @@ export class KeeperLife {
   /** @param drainedAt when the first drain time is over; steady ms */
   #beginSteps(drainedAt: number): void {
     if (this.#isEnded || !this.#known.isListed) return;
-    const steps = new Map(nextSteps(this.#situation()).map((step) => [this.#keyOf(step), step]));
+    const situation = this.#situation();
+    this.#tellOfPodsInPlace(situation);
+    const steps = new Map(nextSteps(situation).map((step) => [this.#keyOf(step), step]));
     const { due, nextAt } = this.#turns.due([...steps.keys()]);
     this.#wakeAt(Math.min(nextAt, drainedAt));
     for (const key of due) {
@@ -145,6 +149,19 @@ export class KeeperLife {
     this.#take(key, step, reply);
     if (isBehind && asked?.kind === "done") this.#takeShown(step.pod, asked.object);
     this.#wake();
+  }
+
+  #tellOfPodsInPlace({ wanted, pods, node }: Situation): void {
+    const inPlace = [...wanted.keys()].flatMap((key) => {
+      const pod = pods.get(key);
+      return pod && !isOwn(pod, node) ? [[key, uidOf(pod)] as const] : [];
+    });
+    for (const [pod, uid] of inPlace) {
+      if (this.#inPlace.has(uid)) continue;
+      const event = "a Pod of somebody else has the name of an endpoint: the endpoint waits until that Pod is gone";
+      this.ports.recorder.log("error", event, { pod });
+    }
+    this.#inPlace = new Set(inPlace.map(([, uid]) => uid));
   }
 
   /** Takes up what the Pods say about probes, drain times and users. Answers when the first drain time is over; steady ms. */

@@ -16,6 +16,8 @@ const WINDOW_MS = 10_000;
 
 interface Turn {
   isBusy: boolean;
+  /** beginning of the last step; steady ms */
+  begunAt: number;
   /** steady ms; no step before */
   at: number;
   /** beginning of the window; steady ms */
@@ -53,10 +55,10 @@ export class PodTurns {
 
   begin(pod: string): void {
     const now = this.clock.steady();
-    const before = this.#turns.get(pod) ?? { at: now, since: now, runs: 0, delayMs: 0, why: "" };
+    const before = this.#turns.get(pod) ?? { begunAt: now, at: now, since: now, runs: 0, delayMs: 0, why: "" };
     const isNewWindow = now - before.since >= WINDOW_MS;
     const { since, runs } = isNewWindow ? { since: now, runs: 0 } : before;
-    this.#turns.set(pod, { ...before, isBusy: true, since, runs: runs + 1 });
+    this.#turns.set(pod, { ...before, isBusy: true, begunAt: now, since, runs: runs + 1 });
   }
 
   succeeded(pod: string): void {
@@ -67,13 +69,13 @@ export class PodTurns {
     turn.why = "";
   }
 
-  /** Answers whether the reason is another one than before. */
+  /** Answers whether the reason is another one than before. Steps begin at most 5 s apart: one of a server that is mute has rested meanwhile. */
   failed(pod: string, why: string): boolean {
     const turn = this.#ended(pod);
     if (!turn) return false;
     const isNew = turn.why !== why;
     turn.delayMs = Math.min(turn.delayMs > 0 ? turn.delayMs * 2 : RETRY_MS_MIN, RETRY_MS_MAX);
-    turn.at = this.clock.steady() + spread(turn.delayMs, this.random);
+    turn.at = Math.max(this.clock.steady(), turn.begunAt + spread(turn.delayMs, this.random));
     turn.why = why;
     return isNew;
   }

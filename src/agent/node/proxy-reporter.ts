@@ -9,6 +9,7 @@ import type { Family } from "../../core/net/family";
 import { withTimeout } from "../../core/base/timeout";
 import type { FamilyReport, Report } from "../../proxy-health/report";
 import type { AgentPorts } from "../ports/agent-ports";
+import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
 import { Trouble } from "../ports/trouble";
 import { reportOf } from "./proxy-body";
@@ -29,11 +30,12 @@ export interface ReporterSetting {
   readonly ask: AskProxy | undefined;
 }
 
-type Ports = Pick<AgentPorts, "api" | "clock" | "recorder">;
+type Ports = Pick<AgentPorts, "api" | "clock" | "random" | "recorder">;
 
 export class ProxyReporter {
   readonly #askNap: Nap;
   readonly #reportNap: Nap;
+  readonly #attempts: Attempts;
   readonly #proxyTrouble: Trouble;
   readonly #reportTrouble: Trouble;
   /** what the proxy said last, by the steady clock */
@@ -46,6 +48,7 @@ export class ProxyReporter {
   ) {
     this.#askNap = new Nap(ports.clock);
     this.#reportNap = new Nap(ports.clock);
+    this.#attempts = new Attempts(ports.clock, ports.random);
     this.#proxyTrouble = new Trouble("the Service proxy gives no answer", ports.recorder);
     this.#reportTrouble = new Trouble("the health of the Service proxy cannot be reported", ports.recorder);
     // A proxy may start after the agent.
@@ -81,14 +84,20 @@ export class ProxyReporter {
       const report = this.#report();
       const health = healthIn(report);
       const nowMs = clock.steady();
+      let pauseMs = this.#pauseMs;
       if (health !== reported?.health || nowMs - reported.atMs >= periodMs) {
+        this.#attempts.begin();
         const reply = await api.request("PUT", `/api/v1/nodes/${node}/proxy-health`, report);
         if (reply.kind === "done") {
           reported = { health, atMs: nowMs };
+          this.#attempts.succeeded();
           this.#reportTrouble.over();
-        } else this.#reportTrouble.tellOf(reply);
+        } else {
+          pauseMs = Math.min(this.#attempts.failed(), pauseMs);
+          this.#reportTrouble.tellOf(reply);
+        }
       }
-      await this.#reportNap.wait(this.#pauseMs);
+      await this.#reportNap.wait(pauseMs);
     }
   }
 

@@ -15,7 +15,7 @@ import { type NodeId, parseNodeId, portOf, PROXY_HEALTH_PORT, refusedDial } from
 import { clusterName } from "../../tenancy/cluster-id";
 import { pageNotFound, type Rendering, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
-import { nodeHealthResponse, portHealthResponse } from "../system/node-health";
+import { nodeHealthResponse, portHealthResponse, unkept } from "../system/node-health";
 
 /** Of the question for the Node, which is asked beside each check: load balancers give up after some seconds. */
 const NODE_TIMEOUT_MS = 3_000;
@@ -37,7 +37,12 @@ export interface ConnectRequest {
 
 export type Connect = (request: ConnectRequest) => Promise<Response>;
 
+/** Whatever it is, no cache may keep it. */
 export async function nodeProxy(connect: ConnectRequest): Promise<Response> {
+  return unkept(await connected(connect));
+}
+
+async function connected(connect: ConnectRequest): Promise<Response> {
   const { request, id, path, query, refusal } = connect;
   if (query.has("dryRun")) return statusResponse(badRequest("dryRun is not supported"), refusal);
   const nodeId = parseNodeId(id);
@@ -64,13 +69,14 @@ interface Asked {
 
 /** What answers on the port. */
 async function answered(connect: ConnectRequest, nodeId: NodeId, { path, port, asked }: Asked): Promise<Response> {
-  const { env, cluster, refusal } = connect;
+  const { env, cluster, query, refusal } = connect;
   if (nodeId.port === PROXY_HEALTH_PORT) return checked(connect, nodeId, path);
   return portHealthResponse({
     env,
     cluster: clusterName(cluster),
     node: nodeId.name,
     port,
+    family: query.get("family"),
     refused: async () => {
       const found = await asked;
       return found.ok ? refused(found.value, port, refusal) : statusResponse(found.error, refusal);
@@ -95,7 +101,7 @@ function redirected({ url }: Request): Response {
 function checked({ env, cluster, refusal }: ConnectRequest, { scheme, name }: NodeId, path: string): Response | Promise<Response> {
   if (scheme === "https") return plainHttp(refusal);
   if (path !== "/healthz" && path !== "/livez") return pageNotFound();
-  return nodeHealthResponse({ env, cluster: clusterName(cluster), node: name, path: path satisfies HealthPath });
+  return nodeHealthResponse({ env, cluster: clusterName(cluster), node: name, path: path satisfies HealthPath, counted: "ofNodes" });
 }
 
 /** Health checks are plain HTTP. */

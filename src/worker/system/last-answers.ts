@@ -1,6 +1,7 @@
 /**
  * The last answers to checks of nodes, which go on in an outage. Anybody may ask for any path, so nothing is kept that a request can make up: only a node
  * that is there, or was, has answers, and only a check that is there is one of them. Beyond the bound the node goes that was asked for least recently.
+ * An answer has no bound of age: an outage, however long, turns no node red. Whoever wants one has the age.
  */
 import type { HealthPath } from "../../api/meta/proxy-health";
 import type { NodeAnswer } from "../../proxy-health/rpc";
@@ -14,6 +15,12 @@ const NODE_CHECKS_MAX = 1_000;
 /** null = nothing answers there */
 type Answer = NodeAnswer | null;
 
+export interface LastAnswer {
+  readonly answer: Answer;
+  /** when it was new; ms since the epoch */
+  readonly at: number;
+}
+
 /** Checks of Services take no place from /healthz and /livez. */
 export class LastAnswers {
   readonly #proxies: KindOfAnswers;
@@ -25,14 +32,14 @@ export class LastAnswers {
   }
 
   /** undefined = there is none */
-  get(node: string, question: string): Answer | undefined {
+  get(node: string, question: string): LastAnswer | undefined {
     return this.#of(question).get(node, question);
   }
 
   /** Where there is one already, the answer takes its place in any case: a node that was removed stays so. */
-  put(node: string, question: string, answer: Answer): void {
+  put(node: string, question: string, answer: Answer, at: number): void {
     const kept = this.#of(question);
-    if (answer?.isOfNode || kept.get(node, question) !== undefined) kept.put(node, question, answer);
+    if (answer?.isOfNode || kept.get(node, question) !== undefined) kept.put(node, question, { answer, at });
   }
 
   forget(node: string): void {
@@ -48,7 +55,7 @@ export class LastAnswers {
 const PATHS: ReadonlySet<string> = new Set<HealthPath>(["/healthz", "/livez"]);
 
 class KindOfAnswers {
-  readonly #nodes: RecentMap<string, RecentMap<string, Answer>>;
+  readonly #nodes: RecentMap<string, RecentMap<string, LastAnswer>>;
   #count = 0;
 
   constructor(
@@ -58,12 +65,12 @@ class KindOfAnswers {
     this.#nodes = new RecentMap(answersMax);
   }
 
-  get(node: string, question: string): Answer | undefined {
+  get(node: string, question: string): LastAnswer | undefined {
     return this.#nodes.get(node)?.get(question);
   }
 
-  put(node: string, question: string, answer: Answer): void {
-    const answers = this.#nodes.get(node) ?? new RecentMap<string, Answer>(this.nodeAnswersMax);
+  put(node: string, question: string, answer: LastAnswer): void {
+    const answers = this.#nodes.get(node) ?? new RecentMap<string, LastAnswer>(this.nodeAnswersMax);
     this.#count -= answers.size;
     answers.put(question, answer);
     this.#count += answers.size;

@@ -4,16 +4,18 @@
  * The page is docs/load-balancer-health-checks.md.
  *
  * A load balancer takes every error for a node that is down. So where the cluster or the object of the node cannot answer, the last answer of this
- * isolate goes on (last-answers.ts), and without one that of a proxy at its start. An outage of the server turns no node red.
+ * isolate goes on with its age (last-answers.ts), and without one that of a proxy at its start. An outage of the server turns no node red.
  */
 import { configOf, type Env } from "../../../durable-objects/env";
 import { nodeProxy } from "../../../durable-objects/peers";
 import { validateDNS1123Label, validateDNS1123Subdomain } from "../../api/meta/names";
 import { type HealthAnswer, healthAnswer, type HealthPath, serviceHealthAnswer } from "../../api/meta/proxy-health";
-import { badRequest, serviceUnavailable } from "../../api/meta/status";
+import { badRequest, serviceUnavailable, type Status } from "../../api/meta/status";
 import { isPortNumber } from "../../api/registry/port-rules";
-import { FAMILIES } from "../../core/net/family";
-import type { NodeAnswer } from "../../proxy-health/rpc";
+import { err, ok, type Result } from "../../core/base/result";
+import { FAMILIES, type Family } from "../../core/net/family";
+import type { CountedAnswers, NodeAnswer } from "../../proxy-health/rpc";
+import { withAge } from "../http/age";
 import { statusResponse } from "../http/respond";
 import { call } from "../routing/call";
 import { inCluster } from "../routing/known-clusters";
@@ -34,13 +36,14 @@ interface Place {
   node: string;
 }
 
-export function nodeHealthResponse({ path, ...place }: Place & { path: HealthPath }): Promise<Response> {
+/** `counted`: which answers count in /metrics. */
+export function nodeHealthResponse({ path, counted, ...place }: Place & { path: HealthPath; counted: CountedAnswers }): Promise<Response> {
   const { env, node } = place;
   const atStart = (nodeEligible: boolean): HealthAnswer => healthAnswer(path, { healthy: true, nodeEligible, families: {} }, Date.now());
   return lastingResponse(place, {
     key: path,
     canBe: true,
-    ask: (id) => nodeProxy(env, id, node).health(node, path),
+    ask: (id) => nodeProxy(env, id, node).health(node, path, counted),
     unknown: () => atStart(!configOf(env).featureGates.KubeProxyDrainingTerminatingNodes),
     lost: () => atStart(true),
     refused: noCheck,
@@ -55,13 +58,13 @@ export function serviceHealthResponse({
   ...place
 }: Place & { namespace: string; name: string; family: string | null }): Promise<Response> | Response {
   const { env, node } = place;
-  const known = FAMILIES.find((one) => one === family) ?? null;
-  if (family !== null && known === null) return statusResponse(badRequest(`family: must be one of ${FAMILIES.join(", ")}`));
+  const known = askedFamily(family);
+  if (!known.ok) return unkept(statusResponse(known.error));
   const service = { namespace, name };
   return lastingResponse(place, {
     key: `${namespace}/${name} ${family ?? ""}`,
     canBe: [namespace, name].every((part) => validateDNS1123Label(part).length === 0),
-    ask: (id) => nodeProxy(env, id, node).serviceHealth(node, service, known),
+    ask: (id) => nodeProxy(env, id, node).serviceHealth(node, service, known.value),
     unknown: () => null,
     // A proxy at its start knows no endpoints.
     lost: () => serviceHealthAnswer({ ...service, localEndpoints: 0 }, true),
@@ -69,18 +72,32 @@ export function serviceHealthResponse({
   });
 }
 
+/** What a query asks for; null = nothing. */
+function askedFamily(text: string | null): Result<Family | null, Status> {
+  const known = FAMILIES.find((one) => one === text) ?? null;
+  return text !== null && known === null ? err(badRequest(`family: must be one of ${FAMILIES.join(", ")}`)) : ok(known);
+}
+
 /** What answers on a port of the node besides its proxy's own. `refused`: nothing does; `served`: something does, in place of its answer. */
 export function portHealthResponse({
   port,
+  family,
   refused,
   served,
   ...place
-}: Place & { port: number; refused: () => Promise<Response>; served?: () => Response }): Promise<Response> {
+}: Place & {
+  port: number;
+  family: string | null;
+  refused: () => Promise<Response>;
+  served?: () => Response;
+}): Promise<Response> | Response {
   const { env, node } = place;
+  const known = askedFamily(family);
+  if (!known.ok) return unkept(statusResponse(known.error));
   return lastingResponse(place, {
-    key: String(port),
+    key: `${port} ${family ?? ""}`,
     canBe: isPortNumber(port),
-    ask: (id) => nodeProxy(env, id, node).serviceHealth(node, { port }, null),
+    ask: (id) => nodeProxy(env, id, node).serviceHealth(node, { port }, known.value),
     unknown: () => null,
     lost: () => null,
     refused,
@@ -115,24 +132,29 @@ async function lastingResponse({ env, cluster, node }: Place, question: Question
       return rendered(unknown(), question);
     }
     const timeoutMs = lastAnswers.get(place, key) === undefined ? 0 : ANSWER_TIMEOUT_MS;
+    const askedAt = Date.now();
     const answer = await call(() => ask(id), { what: "nodeProxy.health", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
     isAnswered = true;
-    lastAnswers.put(place, key, answer.value);
+    lastAnswers.put(place, key, answer.value, askedAt);
     return rendered(answer.value, question);
   });
   if (isAnswered) return response;
   if (response.status < 500) {
     lastAnswers.forget(place);
-    return response;
+    return unkept(response);
   }
   const last = lastAnswers.get(place, key);
-  return rendered(last === undefined ? lost() : last, question);
+  return last ? withAge(await rendered(last.answer, question), last.at) : rendered(lost(), question);
 }
 
 async function rendered(answer: HealthAnswer | null, { refused, served }: Pick<Question, "refused" | "served">): Promise<Response> {
   const own = (health: HealthAnswer): Response => new Response(health.body, { status: health.code, headers: health.headers });
-  const response = answer ? (served?.() ?? own(answer)) : await refused();
+  return unkept(answer ? (served?.() ?? own(answer)) : await refused());
+}
+
+/** No cache may keep it. */
+export function unkept(response: Response): Response {
   response.headers.set("Cache-Control", "no-store");
   return response;
 }

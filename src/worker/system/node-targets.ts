@@ -7,6 +7,7 @@ import { proxyHealthController } from "../../../durable-objects/peers";
 import { badRequest, serviceUnavailable } from "../../api/meta/status";
 import { balancerTargets, httpSdGroups } from "../../proxy-health/balancer-targets";
 import type { NodeTarget } from "../../proxy-health/pushed/node-target";
+import { withAge } from "../http/age";
 import { hashOf } from "../http/hash";
 import { READY_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "../http/limits";
 import { queryBool } from "../http/query";
@@ -55,9 +56,7 @@ export async function nodeTargetsResponse({ env, request, cluster, query }: Targ
   const last = lastLists.get(cluster);
   if (!last) return response;
   const list = await listed(last.nodes, format, { env, request, query });
-  // A clock may have been set back.
-  if (!isCurrent) list.headers.set("Age", String(Math.max(Math.floor((Date.now() - last.at) / 1_000), 0)));
-  return list;
+  return isCurrent ? list : withAge(list, last.at);
 }
 
 async function listed(

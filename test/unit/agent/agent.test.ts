@@ -544,3 +544,19 @@ it("a report that hangs: the next one has what the proxy said meanwhile", async 
   await pass(6);
   expect(world.reports.at(-1)?.report.IPv4?.healthy).toBe(false);
 });
+
+it("a server that is mute to reports: they are tried at most 5 s apart", async () => {
+  const { world, start, pass } = setUp();
+  const agent = start();
+  await pass(40);
+  const begun: number[] = [];
+  agent.process.isLost = (_, what, path) => {
+    const isLost = what === "request" && path.endsWith("/proxy-health");
+    if (isLost) begun.push(world.scheduler.now);
+    return isLost;
+  };
+  await pass(100);
+  const gaps = begun.slice(1).map((atMs, i) => atMs - (begun[i] ?? 0));
+  expect(gaps.length).toBeGreaterThan(10);
+  expect(Math.max(...gaps)).toBeLessThanOrEqual(5 * SECOND);
+});

@@ -75,6 +75,14 @@ describe("answers of an object with the health of nodes", () => {
     expect([world.told.length, world.isIdle]).toEqual([2, true]);
   });
 
+  it("answers that count only for a Node: those of a name without one do not", async () => {
+    const world = new World();
+    for (const name of ["unknown", "n1"]) await world.object.health(name, "/healthz", "ofNodes");
+    await world.object.health("unknown", "/livez");
+    await world.pass(TELL_DELAY_MS);
+    expect(world.told.map(({ answers }) => answers)).toEqual([{ "/healthz 503": 1, "/livez 200": 1 }]);
+  });
+
   it("a controller that is away: answers go on, and the next message has everything", async () => {
     const world = new World();
     world.isControllerAway = true;

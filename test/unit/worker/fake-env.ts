@@ -106,7 +106,10 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       endpointCounts: other("endpointCounts"),
       targets: other("targets"),
       health: other("health"),
-      serviceHealth: other("serviceHealth"),
+      serviceHealth(...asked: unknown[]) {
+        record("serviceHealth", asked);
+        return Promise.resolve(answers.other?.("serviceHealth", object));
+      },
       healthCounts: other("healthCounts"),
     };
   };

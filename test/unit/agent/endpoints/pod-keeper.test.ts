@@ -7,6 +7,7 @@ const SECOND = 1_000;
 const WEB = "- {name: web, port: 8080, labels: {app: web}}";
 const CHECKED = "- {name: web, port: 8080, check: {tcp: }}";
 const OFF = "info: an endpoint is off until its entry changes";
+const IN_PLACE = "error: a Pod of somebody else has the name of an endpoint: the endpoint waits until that Pod is gone";
 const UNUSABLE = "error: the file of endpoints cannot be used; the last good set stays";
 
 /** A machine whose agent runs with this file. */
@@ -470,9 +471,22 @@ describe("Pod of somebody else on the node", () => {
     await world.start(["web=80"]);
     await world.pass(10 * SECOND);
     expect(world.brief).toEqual(["web.n1: Failed"]);
+    await world.userPatches("web.n1", { metadata: { labels: { a: "b" } } });
+    await world.pass(60 * SECOND);
+    expect(world.logged).toEqual([IN_PLACE]);
     await world.userDeletes("web.n1");
     await world.pass(5 * SECOND);
     expect(world.brief).toEqual(["web.n1:80 ready"]);
+    expect(world.logged).toEqual([IN_PLACE]);
+  });
+
+  it("that nobody wants, in the place of an endpoint that is off: nothing is said", async () => {
+    const world = await machine(WEB);
+    await world.userDeletes("web.n1", 0);
+    await world.pass(5 * SECOND);
+    await world.userMakes(foreign("web.n1"));
+    await world.pass(10 * SECOND);
+    expect([world.brief, world.logged]).toEqual([["web.n1: Failed"], [OFF]]);
   });
 
   it("of another node in the place of an endpoint: is said once, tried on, and no other endpoint waits", async () => {
@@ -485,6 +499,48 @@ describe("Pod of somebody else on the node", () => {
     await world.userDeletes("web.n1", 0);
     await world.pass(5 * SECOND);
     expect(world.brief).toEqual(["other.n1:81 ready", "web.n1:80 ready"]);
+  });
+});
+
+describe("Pod whose annotations somebody has changed", () => {
+  const NODE_KEY = "servicenet.io/agent-node";
+  const ENTRY_KEY = "servicenet.io/agent-endpoint";
+  const annotated = async (world: MachineWorld, annotations: Record<string, string | null>): Promise<void> => {
+    await world.userPatches("web.n1", { metadata: { annotations } });
+    await world.pass(5 * SECOND);
+  };
+
+  it.each<[title: string, changed: Record<string, string | null>]>([
+    ["without its node", { [NODE_KEY]: null }],
+    ["without its entry", { [ENTRY_KEY]: null }],
+  ])("%s: is taken over as it is", async (_, changed) => {
+    const world = await machine(WEB);
+    const before = world.pod("web.n1")?.metadata;
+    await annotated(world, changed);
+    const after = world.pod("web.n1")?.metadata;
+    expect([after?.uid, after?.annotations, world.brief]).toEqual([before?.uid, before?.annotations, ["web.n1:8080 ready"]]);
+  });
+
+  it("without its node, and its entry is gone: drains and goes", async () => {
+    const world = await machine(WEB);
+    world.crash();
+    await annotated(world, { [NODE_KEY]: null });
+    world.text = "[]";
+    await world.start();
+    await world.pass(60 * SECOND);
+    expect(world.brief).toEqual([]);
+  });
+
+  it.each<[title: string, changed: Record<string, string | null>]>([
+    ["without any", { [NODE_KEY]: null, [ENTRY_KEY]: null }],
+    ["of another node", { [NODE_KEY]: "n2" }],
+    ["with the entry of another name", { [NODE_KEY]: null, [ENTRY_KEY]: '{"name":"db","namespace":"default"}' }],
+    ["with the entry of another namespace", { [NODE_KEY]: null, [ENTRY_KEY]: '{"name":"web","namespace":"other"}' }],
+    ["with a damaged entry", { [NODE_KEY]: null, [ENTRY_KEY]: "{" }],
+  ])("%s: is somebody else's", async (_, changed) => {
+    const world = await machine(WEB);
+    await annotated(world, changed);
+    expect([world.brief, world.logged]).toEqual([["web.n1:8080 Failed"], [IN_PLACE]]);
   });
 });
 

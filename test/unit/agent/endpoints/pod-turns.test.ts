@@ -50,6 +50,20 @@ describe("turns of Pods", () => {
     expect(pods.due(["a"])).toEqual({ due: ["a"], nextAt: Infinity });
   });
 
+  it("steps that take 5 s to fail, as of a server that is mute: begin 5 s apart", () => {
+    const { clock, turns: pods } = turns();
+    const begun: number[] = [];
+    for (let failure = 1; failure <= 6; failure++) {
+      const { due, nextAt } = pods.due(["a"]);
+      if (due.length === 0) clock.at = nextAt;
+      begun.push(clock.at);
+      pods.begin("a");
+      clock.at += 5_000;
+      pods.failed("a", "no answer");
+    }
+    expect(begun.slice(1).map((at, i) => at - (begun[i] ?? 0))).toEqual(Array(5).fill(5_000));
+  });
+
   it("a reason: is new once, and again after the Pod was well", () => {
     const { turns: pods } = turns();
     const fail = (why: string): boolean => {

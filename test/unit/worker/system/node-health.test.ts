@@ -20,8 +20,12 @@ const service = (localEndpoints: number, isOfNode = true) => ({
   isOfNode,
 });
 
+function answerOf(path: string, answers: Record<string, unknown>): Promise<Response> {
+  return Promise.resolve(send(`http://localhost${path}`, {}, fakeEnv(objects(answers)).env));
+}
+
 async function codeOf(path: string, answers: Record<string, unknown>): Promise<number> {
-  return (await send(`http://localhost${path}`, {}, fakeEnv(objects(answers)).env)).status;
+  return (await answerOf(path, answers)).status;
 }
 
 beforeEach(() => void vi.spyOn(console, "warn").mockImplementation(() => undefined));
@@ -44,6 +48,29 @@ describe("an object that does not answer", () => {
     expect([await codeOf("/nodes/o2/healthz", away), await codeOf("/nodes/made-up/healthz", away)]).toEqual([503, 200]);
   });
 
+  it("an answer from memory: says its age, however old it is; one of today and one without memory have none", async () => {
+    const begun = Date.now();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(begun);
+    const ages = async (answers: Record<string, unknown>) => {
+      const told = [await answerOf("/nodes/a1/healthz", answers), await answerOf("/nodes/a1/services/default/web", answers)];
+      return told.map(({ status, headers }) => `${status} ${headers.get("Age") ?? "-"}`);
+    };
+    expect(await ages({ health: node(200), serviceHealth: service(1) })).toEqual(["200 -", "200 -"]);
+    for (const [laterMs, age] of [
+      [0, 0],
+      [2_900, 2],
+      [86_400_000, 86_400],
+      // The clock was set back.
+      [-5_000, 0],
+    ] as const) {
+      clock.mockReturnValue(begun + laterMs);
+      expect(await ages(away)).toEqual([`200 ${age}`, `200 ${age}`]);
+    }
+    expect((await answerOf("/nodes/a2/livez", away)).headers.has("Age")).toBe(false);
+    clock.mockReturnValue(begun + 10_000);
+    expect(await ages({ health: node(503), serviceHealth: service(0) })).toEqual(["503 -", "503 -"]);
+  });
+
   it("an object that knows nothing of the node yet: is as one that does not answer, and no error of the server", async () => {
     const error = vi.spyOn(console, "error");
     await codeOf("/nodes/o3/livez", { health: node(503) });
@@ -63,12 +90,26 @@ describe("an answer of any path and code", () => {
     ["/nodes/c2/healthz", { health: AWAY }, 200],
     ["/api/v1/nodes/c1:10256/proxy/healthz", { health: node(503) }, 503],
     ["/api/v1/nodes/c1:30001/proxy/", { serviceHealth: service(0) }, 503],
+    ["/nodes/c1/services/default/web?family=4", {}, 400],
+    ["/api/v1/nodes/c1:30001/proxy/?family=4", {}, 400],
+    ["/api/v1/nodes/c1:10256/proxy/metrics", {}, 404],
+    ["/api/v1/nodes/c1:http/proxy/", {}, 400],
+    ["/api/v1/nodes/https:c1:10256/proxy/healthz", {}, 503],
   ])("%s: no cache may keep it, with GET and HEAD", async (path, answers, code) => {
     for (const method of ["GET", "HEAD"]) {
       const { status, headers } = await send(`http://localhost${path}`, { method }, fakeEnv(objects(answers)).env);
       expect([method, status, headers.get("Cache-Control")]).toEqual([method, code, "no-store"]);
     }
   });
+
+  it.each(["/api/v1/nodes/gone:10256/proxy/healthz", "/api/v1/nodes/gone:30001/proxy/", "/api/v1/nodes/gone/proxy"])(
+    "%s of a Node that is not there: no cache may keep it",
+    async (path) => {
+      const get = { ok: false, status: notFound({ group: "", resource: "nodes", kind: "Node" }, "gone") };
+      const { status, headers } = await send(`http://localhost${path}`, {}, fakeEnv({ get: () => get as GetResult }).env);
+      expect([status, headers.get("Cache-Control")]).toEqual([404, "no-store"]);
+    },
+  );
 
   it.each(["/nodes/c1/healthz", "/nodes/c1/livez", "/nodes/c1/services/default/web"])("POST %s: 405", async (path) => {
     expect((await send(`http://localhost${path}`, { method: "POST" }, fakeEnv().env)).status).toBe(405);
@@ -127,6 +168,18 @@ describe("port of the check of a Service, at nodes/proxy", () => {
       expect(await told(path, { get: () => refused, other })).toBe('404 nodes "n1" not found');
     },
   );
+
+  it("?family=: the family of the answer, each with a memory of its own; another value: 400", async () => {
+    let endpoints = 0;
+    const { env, calls } = fakeEnv({ other: () => service(++endpoints) });
+    for (const query of ["", "?family=IPv4", "?family=IPv6"])
+      expect((await send(`http://localhost/api/v1/nodes/n2:30001/proxy/${query}`, {}, env)).status).toBe(200);
+    const asked = calls.flatMap(({ method, argument }) => (method === "serviceHealth" ? [argument] : []));
+    expect(asked).toEqual([null, "IPv4", "IPv6"].map((family) => ["n2", { port: 30001 }, family]));
+    const later = (query: string) => told(`/api/v1/nodes/n2:30001/proxy/${query}`, objects({ serviceHealth: AWAY }));
+    expect([await later(""), await later("?family=IPv6")]).toEqual(["200 1 endpoints", "200 3 endpoints"]);
+    expect(await later("?family=6")).toBe("400 family: must be one of IPv4, IPv6");
+  });
 
   it("the scheme https: upstream's error, since the check is plain HTTP", async () => {
     const error = "503 error trying to reach service: http: server gave HTTP response to HTTPS client";

@@ -1,8 +1,8 @@
 /**
  * A load balancer in front of three nodes, as KEP-3836 has it, with real processes on loopback: a server, the proxies of the nodes, pods, clients.
  *
- * The autoscaler takes node-1 away: it taints the Node, waits, turns the machine off and deletes the Node, and the load balancer loses the target. Then
- * the agent of node-2 is killed: its silence takes the node out. The balancer asks the server at /nodes/{node}/healthz, and nobody else tells it anything.
+ * The autoscaler takes node-1 away: it taints the Node, waits, deletes the Node, the load balancer loses the target, and the machine is off. With the gate
+ * off the machine goes first: nobody was told, whatever the order. Then the agent of node-2 is killed: its silence takes the node out. The balancer asks the server at /nodes/{node}/healthz, and nobody else tells it anything.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -109,15 +109,24 @@ async function takenAway(
   await write(server.url, "PATCH", `/api/v1/nodes/${first.name}`, { spec: { taints: [TAINT] } });
   if (gate) await until(`${first.name} drains`, () => balancer.stateOf(first.name) === "unhealthy");
   await phase();
-  log(`${first.name} is turned off, then its Node is deleted`);
-  phases.begin(`${first.name} is off`);
-  await requests.ended();
-  await first.kill();
-  await sleep(TARGET_GOES_AFTER_MS);
-  await write(server.url, "DELETE", `/api/v1/nodes/${first.name}`);
+  const deleteNode = () => write(server.url, "DELETE", `/api/v1/nodes/${first.name}`);
+  if (gate) {
+    log(`the Node of ${first.name} is deleted, then the load balancer loses the target`);
+    phases.begin(`${first.name} has no Node any more`);
+    await deleteNode();
+    await phase();
+  } else {
+    log(`${first.name} is turned off, then its Node is deleted`);
+    phases.begin(`${first.name} is off`);
+    await requests.ended();
+    await first.kill();
+    await sleep(TARGET_GOES_AFTER_MS);
+    await deleteNode();
+  }
   balancer.remove(first.name);
   phases.begin(`${first.name} is removed`);
   await phase();
+  await first.kill();
   log(`the agent of ${second.name} is killed: kill -9`);
   onUnhealthy.set(second.name, () => phases.begin(`${second.name} is silent: its /healthz is 503`));
   phases.begin(`${second.name} has no agent, nobody knows`);

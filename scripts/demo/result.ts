@@ -40,7 +40,13 @@ const at = (phase: Phase | undefined, node: number, what: "given" | "held"): num
 
 function claimsOn({ phases, restarts }: DrainResult): Claim[] {
   const late = at(phaseOf(phases, "node-1 drains"), 1, "given");
-  const [before, during, after] = ["before", "node-1 drains", "node-1 is removed"].map((name) => at(phaseOf(phases, name), 1, "held"));
+  const heldIn = (name: string): number => at(phaseOf(phases, name), 1, "held");
+  const [before, during, last, after] = [
+    heldIn("before"),
+    heldIn("node-1 drains"),
+    heldIn("node-1 has no Node"),
+    heldIn("node-1 is removed"),
+  ];
   const [livez, healthz] = [restarts?.["/livez"] ?? NaN, restarts?.["/healthz"] ?? NaN];
   const failed = sum(phases, "failed");
   return [
@@ -48,8 +54,8 @@ function claimsOn({ phases, restarts }: DrainResult): Claim[] {
     triedOnce(phases),
     { text: `${String(late)} new connections at node-1 after its /healthz was 503`, isSo: late === 0 },
     {
-      text: `held connections at node-1: ${String(before)} before the taint, ${String(during)} while it drains, ${String(after)} after its end`,
-      isSo: before !== undefined && before > 0 && before === during && after === 0,
+      text: `held connections at node-1: ${String(before)} before the taint, ${String(during)} while it drains, ${String(last)} until it is removed, ${String(after)} then`,
+      isSo: before > 0 && before === during && before === last && after === 0,
     },
     silence(phases),
     { text: `liveness probe at /livez of a draining node: ${String(livez)} restarts of the proxy`, isSo: livez === 0 },

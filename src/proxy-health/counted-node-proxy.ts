@@ -80,13 +80,17 @@ export class CountedNodeProxy extends NodeProxy {
     clock.after(Math.min(Math.max(waitMs, TELL_DELAY_MS), TELL_APART_MS), () => void this.#tell());
   }
 
+  #tally(): HealthTally {
+    return { life: this.#life, answers: { ...this.#answers }, nodes: this.states(), families: this.families() };
+  }
+
   /** Never rejects. */
   async #tell(): Promise<void> {
     const { clock, tell } = this.counted;
     this.#isTelling = false;
     this.#toldAt = clock.now();
     try {
-      await withTimeout(clock, TELL_TIMEOUT_MS, tell({ life: this.#life, answers: { ...this.#answers }, nodes: this.states() }));
+      await withTimeout(clock, TELL_TIMEOUT_MS, tell(this.#tally()));
     } catch (error) {
       this.#untold.add(() => ({ error: String(error) }));
       if (this.#failures++ < REPEATS_MAX) this.#tellSoon();

@@ -9,6 +9,7 @@
  */
 import { type FamilyHealth, isLate } from "../api/meta/proxy-health";
 import { FAMILIES, type Family } from "../core/net/family";
+import type { FamilyStates } from "./pushed/health-tally";
 import type { Report } from "./report";
 
 /** After so long without a report an agent is silent; a change that waits as long is late. Agents report every sync period. */
@@ -102,4 +103,22 @@ export function judge(kept: KeptReport | undefined, absence: Absence, now: numbe
   }
   const healthy = !isSilent && Object.values(families).every((family) => family.healthy);
   return { healthy, families };
+}
+
+/** What one report says for the metrics of all. */
+export function familyStates(kept: KeptReport, absence: Absence, now: number): FamilyStates {
+  const { families } = judge(kept, absence, now);
+  const { report, reportedAt } = notAfter(now, kept);
+  const states = FAMILIES.flatMap((family) => {
+    const health = families[family];
+    if (!health) return [];
+    const { queuedForMs } = report[family] ?? {};
+    const { lastUpdated } = health;
+    const times = {
+      ...(queuedForMs !== undefined && { queuedSince: reportedAt - queuedForMs }),
+      ...(lastUpdated !== undefined && { syncedAt: lastUpdated }),
+    };
+    return [[family, { late: Number(!health.healthy), ...times }] as const];
+  });
+  return Object.fromEntries(states);
 }

@@ -13,8 +13,19 @@ import type { Clock, Recorder } from "../core/base/ports";
 import type { Family } from "../core/net/family";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
-import type { NodeStates } from "./pushed/health-tally";
-import { type Absence, absenceAt, isOverdue, judge, type KeptReport, mayHaveMissedAll, notAfter, silenceMs, silentFrom } from "./judgement";
+import { type FamilyStates, joinedFamilies, type NodeStates } from "./pushed/health-tally";
+import {
+  type Absence,
+  absenceAt,
+  familyStates,
+  isOverdue,
+  judge,
+  type KeptReport,
+  mayHaveMissedAll,
+  notAfter,
+  silenceMs,
+  silentFrom,
+} from "./judgement";
 import type { NodeStorage, Watch } from "./node-storage";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
@@ -148,6 +159,14 @@ export class NodeProxy implements NodeProxyRpc {
     const states = { healthy: 0, late: 0, silent: 0 };
     for (const kept of this.#reports.values()) states[kept.isSilent ? "silent" : judge(kept, absence, now).healthy ? "healthy" : "late"]++;
     return states;
+  }
+
+  /** How the families are of the nodes whose agents are not silent. */
+  protected families(): FamilyStates {
+    const now = this.ports.clock.now();
+    const absence = this.#absence(now);
+    const living = [...this.#reports.values()].filter(({ isSilent }) => !isSilent);
+    return living.map((kept) => familyStates(kept, absence, now)).reduce(joinedFamilies, {});
   }
 
   /** Called when nodes with an agent are no Nodes any more. */

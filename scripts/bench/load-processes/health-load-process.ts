@@ -10,12 +10,12 @@ export interface HealthLoad {
   target: Target;
   connections: number;
   nodes: number;
-  /** `taint`: the first `count` Nodes */
+  /** `taint`: `count` Nodes from `first` on */
   work:
     | { kind: "makeNodes" }
     | { kind: "report"; count: number; perSecond?: number }
     | { kind: "check"; count: number; perSecond: number }
-    | { kind: "taint"; count: number };
+    | { kind: "taint"; first: number; count: number };
 }
 
 export interface HealthResult {
@@ -45,15 +45,15 @@ function must(code: number): Load["onAnswer"] {
 
 const checkOf = (i: number): string => `${head("GET", `/nodes/${nodeOf(i)}/healthz`)}\r\n`;
 
-async function tainted(count: number): Promise<number> {
+async function tainted(first: number, count: number): Promise<number> {
   const spec = { taints: [{ key: "ToBeDeletedByClusterAutoscaler", value: "1", effect: "NoSchedule" }] };
   const startedAt = performance.now();
   await run({
     count,
-    requestOf: (i) => request("PATCH", `/api/v1/nodes/${nodeOf(i)}`, { spec }, "application/merge-patch+json"),
+    requestOf: (i) => request("PATCH", `/api/v1/nodes/${nodeOf(first + i)}`, { spec }, "application/merge-patch+json"),
     onAnswer: must(200),
   });
-  let waiting = Array.from({ length: count }, (_, i) => i);
+  let waiting = Array.from({ length: count }, (_, i) => first + i);
   while (waiting.length > 0) {
     const asked = waiting;
     const left: number[] = [];
@@ -95,6 +95,6 @@ async function latencies(): Promise<Float64Array> {
 const result: HealthResult = {
   latenciesMs: Array.from(await latencies()).sort((a, b) => a - b),
   wrong,
-  visibleMs: work.kind === "taint" ? await tainted(work.count) : 0,
+  visibleMs: work.kind === "taint" ? await tainted(work.first, work.count) : 0,
 };
 process.stdout.write(JSON.stringify(result));

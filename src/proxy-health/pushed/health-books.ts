@@ -3,7 +3,16 @@
  * of a later life, those of the one before are kept for good. A message of an earlier life, or with less than is known, came late and changes nothing.
  */
 import type { RowStorage } from "../../controllers/followed/row-storage";
-import { addedAnswers, type AnswerCounts, type HealthCounts, type HealthTally, NODE_STATES, type NodeState } from "./health-tally";
+import {
+  addedAnswers,
+  type AnswerCounts,
+  type FamilyStates,
+  type HealthCounts,
+  type HealthTally,
+  joinedFamilies,
+  NODE_STATES,
+  type NodeState,
+} from "./health-tally";
 
 const KIND = "health-tallies";
 
@@ -25,12 +34,14 @@ export class HealthBooks {
 
   get counts(): HealthCounts {
     let answers: AnswerCounts = {};
+    let families: FamilyStates = {};
     const nodes = Object.fromEntries(NODE_STATES.map((state) => [state, 0])) as Record<NodeState, number>;
     for (const row of this.#rows().values()) {
       answers = addedAnswers(addedAnswers(answers, row.before), row.answers);
+      families = joinedFamilies(families, row.families ?? {});
       for (const state of NODE_STATES) nodes[state] += row.nodes[state];
     }
-    return { answers, nodes };
+    return { answers, nodes, families };
   }
 
   /** Read each time: once a minute for each shard, and for a scrape. */

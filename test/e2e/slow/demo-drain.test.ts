@@ -26,7 +26,7 @@ it("demo:drain: no request fails with the gate on, some fail with it off", { tim
   expect(phase(on, "before")).toEqual([any, 2, any, 2, any, 2, any, 0]);
   expect(phase(on, "node-1 has the taint")).toEqual([any, 2, any, 2, any, 2, any, 0]);
   expect(phase(on, "node-1 drains")).toEqual([0, 2, any, 2, any, 2, any, 0]);
-  expect(phase(on, "node-1 is off")).toEqual([0, 0, any, 2, any, 2, any, 0]);
+  expect(phase(on, "node-1 has no Node")).toEqual([0, 2, any, 2, any, 2, any, 0]);
   expect(phase(on, "node-1 is removed")).toEqual([0, 0, any, 2, any, 2, any, 0]);
   expect(phase(on, "node-2 has no agent")).toEqual([0, 0, any, 2, any, 2, any, 0]);
   expect(phase(on, "node-2 is silent")).toEqual([0, 0, 0, 2, any, 2, any, 0]);

@@ -80,7 +80,7 @@ describe("answers of an object with the health of nodes", () => {
     for (const name of ["unknown", "n1"]) await world.object.health(name, "/healthz", "ofNodes");
     await world.object.health("unknown", "/livez");
     await world.pass(TELL_DELAY_MS);
-    expect(world.told.map(({ answers }) => answers)).toEqual([{ "/healthz 503": 1, "/livez 200": 1 }]);
+    expect(world.told.map(({ answers }) => answers)).toEqual([{ "/healthz 200": 1, "/livez 200": 1 }]);
   });
 
   it("a controller that is away: answers go on, and the next message has everything", async () => {
@@ -120,6 +120,25 @@ describe("answers of an object with the health of nodes", () => {
     await world.object.alarm();
     await world.pass(TELL_APART_MS);
     expect(world.told.at(-1)?.nodes).toEqual({ healthy: 1, late: 0, silent: 1 });
+  });
+
+  it("families of nodes with an agent: how many are late, and the oldest change and sync; silent nodes are left out", async () => {
+    const world = new World();
+    await world.object.report("n1", { IPv4: { appliedAgoMs: 5_000, queuedForMs: 61_000 }, IPv6: { appliedAgoMs: 1_000 } });
+    await world.object.report("n2", { IPv4: { appliedAgoMs: 9_000, queuedForMs: 10 }, IPv6: { healthy: false } });
+    // Queued and never applied: upstream does not count such a family.
+    await world.object.report("n3", { IPv4: { queuedForMs: 99_000 } });
+    await world.object.report("n4", {});
+    await world.pass(TELL_DELAY_MS);
+    expect(world.told.at(-1)?.families).toEqual({
+      IPv4: { late: 1, queuedSince: START - 61_000, syncedAt: START - 9_000 },
+      IPv6: { late: 1, syncedAt: START - 1_000 },
+    });
+    await world.pass(TELL_APART_MS);
+    await world.object.report("n1", { IPv4: { appliedAgoMs: 0 } });
+    await world.object.alarm();
+    await world.pass(TELL_APART_MS);
+    expect(world.told.at(-1)?.families).toEqual({ IPv4: { late: 0, syncedAt: START + TELL_DELAY_MS + TELL_APART_MS } });
   });
 
   it("a Node that is gone: counts no more, within a minute and without a check", async () => {

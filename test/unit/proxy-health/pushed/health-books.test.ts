@@ -78,10 +78,15 @@ describe("counts of checks", () => {
     expect(after(...messages)).toEqual(expected);
   });
 
-  it("families: a series for each code that occurred, and for each state of nodes", () => {
+  it("families: a series for each code that occurred, for each state of nodes, and for each family that a node reports", () => {
     const books = new HealthBooks(new MemoryRowStorage());
-    books.add(3, told(1, 5, { "/healthz 503": 2, "/livez 503": 1 }));
-    books.add(4, told(1, 1));
+    books.add(3, {
+      ...told(1, 5, { "/healthz 503": 2, "/livez 503": 1 }),
+      families: { IPv4: { late: 1, queuedSince: 7_000, syncedAt: 3_500 } },
+    });
+    books.add(4, { ...told(1, 1), families: { IPv4: { late: 2, syncedAt: 1_000 }, IPv6: { late: 0 } } });
+    // As an object of the release before tells.
+    books.add(5, { ...told(1, 0), nodes: { healthy: 0, late: 0, silent: 0 } });
     const shown = healthFamilies(books.counts).map(({ name, samples }) => [
       name,
       samples.map(({ labels, value }) => [...Object.values(labels), value]),
@@ -103,7 +108,16 @@ describe("counts of checks", () => {
           ["silent", 0],
         ],
       ],
+      [
+        "servicenet_proxy_health_late_nodes",
+        [
+          ["IPv4", 3],
+          ["IPv6", 0],
+        ],
+      ],
+      ["servicenet_proxy_health_oldest_queued_timestamp_seconds", [["IPv4", 7]]],
+      ["servicenet_proxy_health_oldest_sync_timestamp_seconds", [["IPv4", 1]]],
     ]);
-    expect(healthFamilies(undefined).map(({ samples }) => samples.length)).toEqual([0, 0, 0]);
+    expect(healthFamilies(undefined).map(({ samples }) => samples.length)).toEqual([0, 0, 0, 0, 0, 0]);
   });
 });

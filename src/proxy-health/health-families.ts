@@ -12,7 +12,7 @@ export function healthFamilies(counts: HealthCounts | undefined): MetricFamily[]
       .sort((a, b) => Number(a.labels.code) - Number(b.labels.code));
   const ofFamilies = (value: (state: FamilyState) => number | undefined): { labels: { ip_family: string }; value: number }[] =>
     FAMILIES.flatMap((family) => {
-      const state = counts?.families[family];
+      const state = counts?.families?.[family];
       const found = state && value(state);
       return found === undefined ? [] : [{ labels: { ip_family: family }, value: found }];
     });

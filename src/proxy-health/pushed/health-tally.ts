@@ -39,7 +39,8 @@ export interface HealthTally {
 export interface HealthCounts {
   readonly answers: AnswerCounts;
   readonly nodes: NodeStates;
-  readonly families: FamilyStates;
+  /** absent from an object of an earlier release */
+  readonly families?: FamilyStates;
 }
 
 export function addedAnswers(one: AnswerCounts, other: AnswerCounts): AnswerCounts {

@@ -145,11 +145,9 @@ describe("check of a node", () => {
     expect((await cluster.send("PATCH", `${NODES}/n1`, { metadata: { finalizers: ["example.com/held"] } })).status).toBe(200);
     await cluster.report(APPLIED);
     expect(await cluster.codes()).toBe("200 200");
-    const begun = performance.now();
     const deleted = await (await cluster.send("DELETE", `${NODES}/n1`)).json();
     expect(deleted).toMatchObject({ metadata: { name: "n1", deletionTimestamp: expect.any(String) as string } });
-    await expect.poll(() => cluster.codes(), { ...PATIENCE, interval: 5 }).toBe("503 200");
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    await expect.poll(() => cluster.codes(), PATIENCE).toBe("503 200");
     const body = await (await cluster.send("GET", "/nodes/n1/healthz")).json();
     expect(body).toMatchObject({ nodeEligible: false, healthy: true, status: { IPv4: { healthy: true } } });
     const { targets } = await (await cluster.send("GET", "/nodes/targets?draining=true")).json<{ targets: object[] }>();
@@ -199,7 +197,7 @@ describe("metrics of checks", () => {
     const cluster = await Cluster.ready();
     const lines = async () => {
       const text = await (await cluster.send("GET", "/metrics")).text();
-      return text.split("\n").filter((line) => /^(kubeproxy_proxy|servicenet_proxy_health_nodes)/.test(line));
+      return text.split("\n").filter((line) => /^(kubeproxy_proxy|servicenet_proxy_health_)/.test(line));
     };
     const label = `cluster="${cluster.name}"`;
     await cluster.report(APPLIED);
@@ -213,6 +211,8 @@ describe("metrics of checks", () => {
       `kubeproxy_proxy_healthz_total{code="503",${label}} 1`,
       `kubeproxy_proxy_livez_total{code="200",${label}} 3`,
       ...["healthy", "late", "silent"].map((state, i) => `servicenet_proxy_health_nodes{state="${state}",${label}} ${i === 0 ? 1 : 0}`),
+      `servicenet_proxy_health_late_nodes{ip_family="IPv4",${label}} 0`,
+      `servicenet_proxy_health_oldest_sync_timestamp_seconds{ip_family="IPv4",${label}} ${now / 1_000}`,
     ];
     await expect.poll(lines, PATIENCE).toEqual(expected);
     await abortAllDurableObjects();

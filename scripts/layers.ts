@@ -30,6 +30,10 @@ export const storeys: readonly (readonly Wing[])[] = [
   [
     { path: "src/controllers", steps: [["followed"], ["advertised", "garbage-collection", "namespaces", "quotas"]] },
     { path: "src/tenancy", steps: [] },
+    {
+      path: "src/access",
+      steps: [["identity", "audit"], ["authorization"], ["rbac", "nodes", "fairness", "authentication"]],
+    },
   ],
   [
     {
@@ -54,13 +58,14 @@ export const storeys: readonly (readonly Wing[])[] = [
     { path: "durable-objects", steps: [["sql"]] },
     { path: "src/agent", steps: [["ports"], ["node", "endpoints"]], isClient: true },
   ],
-  [{ path: "src/worker", steps: [["http"], ["routing"], ["system"], ["handlers"]] }],
+  [{ path: "src/worker", steps: [["http"], ["routing"], ["access"], ["system"], ["handlers"]] }],
 ];
 
 /** Packages, and the folders that alone may import them. `types` allows type-only imports in further folders. */
 export const packages: readonly { name: string; folders: readonly string[]; types?: readonly string[]; reason: string }[] = [
   { name: "ipaddr.js", folders: ["src/core/net"], reason: "it parses loosely; src/core/net wraps it in one strict parser" },
   { name: "hono", folders: ["src/worker"], reason: "HTTP routing belongs to the Worker" },
+  { name: "jose", folders: ["src/access/authentication"], reason: "signed tokens are read and made in one place" },
   { name: "fast-json-patch", folders: ["src/api/patch"], reason: "patching is pure API machinery" },
   {
     name: "yaml",

@@ -11,7 +11,13 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 export default defineConfig({
   // SEED and SIM_HISTORIES of the simulations reach workerd through import.meta.env.
   envPrefix: ["VITE_", "SEED", "SIM_"],
-  plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+  plugins: [
+    cloudflareTest({
+      wrangler: { configPath: "./wrangler.toml" },
+      // Tests of access make variables of their own.
+      miniflare: { bindings: { AUTHORIZATION_MODE: "AlwaysAllow" } },
+    }),
+  ],
   test: {
     include: slow
       ? ["test/object/slow/*.test.ts"]

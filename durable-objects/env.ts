@@ -31,6 +31,10 @@ export interface Env {
   PROXY_SYNC_PERIOD_SECONDS?: string;
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
+  AUTHORIZATION_MODE?: string;
+  ANONYMOUS_AUTH?: string;
+  ANONYMOUS_NODE_HEALTH?: string;
+  STATIC_BAND_GUARD?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */
   LOOPBACK_ONLY?: string;
   /** not in wrangler.toml either: the names of `npm start --allowed-host`, between commas */

@@ -48,3 +48,8 @@ export function serviceAccountOf(userName: string): { namespace: string; name: s
 export function serviceAccountUserName(namespace: string, name: string): string {
   return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`;
 }
+
+/** Who may do everything, whatever the rules say. Source: upstream apiserver pkg/authorization/authorizerfactory, NewPrivilegedGroups. */
+export function isMaster({ groups }: User): boolean {
+  return groups.includes(MASTERS);
+}

@@ -91,6 +91,16 @@ export function forbidden(of: ResourceName, name: string, why: string, causes?: 
   return failure(403, "Forbidden", `${subject} is forbidden: ${why}`, { ...detailsOf(of, name), ...(causes ? { causes } : {}) });
 }
 
+/** 403 of a request for a path. */
+export function forbiddenPath(why: string): Status {
+  return failure(403, "Forbidden", `forbidden: ${why}`, {});
+}
+
+/** Nobody is known to have sent the request. Upstream says no more, whatever is wrong with a credential. */
+export function unauthorized(): Status {
+  return failure(401, "Unauthorized", "Unauthorized");
+}
+
 /** The host that a request names is none of this server's. */
 export function foreignHost(authority: string): Status {
   const why = `this server answers to addresses, localhost and the names of --allowed-host, not to ${JSON.stringify(authority)}`;

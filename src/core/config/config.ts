@@ -52,10 +52,27 @@ export interface Config {
   maxRequestsInFlight: number;
   /** the same for writes */
   maxMutatingRequestsInFlight: number;
-  /** no other machine reaches this server: it may serve what is confidential. `npm start` says so; a deployed Worker never does */
+  /** who decides what a request may do, in this order; "AlwaysAllow" alone = nobody is asked who he is */
+  authorizationModes: readonly AuthorizationMode[];
+  /** a request without credentials is that of system:anonymous; otherwise it is refused, but for the probes of the server's own health */
+  anonymousAuth: boolean;
+  /** load balancers may check the health of nodes without credentials */
+  anonymousNodeHealth: boolean;
+  /** an address of a static band is for those who may `use` the ServiceCIDR `static` */
+  staticBandGuard: boolean;
+  /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
   loopbackOnly: boolean;
   /** names, in lower case, to which a server on loopback answers besides localhost and addresses */
   allowedHosts: readonly string[];
+}
+
+/** As upstream's flag `--authorization-mode` names them. */
+const AUTHORIZATION_MODES = ["Node", "RBAC", "AlwaysAllow"] as const;
+export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];
+
+/** Whether every request is allowed, whoever sends it. */
+export function allowsAll({ authorizationModes }: Pick<Config, "authorizationModes">): boolean {
+  return authorizationModes.includes("AlwaysAllow");
 }
 
 /** Upstream's answer to an empty `--service-cluster-ip-range` (pkg/kubeapiserver/options). */
@@ -126,6 +143,10 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     errors,
     0,
   );
+  const authorizationModes = parseModes(textOf(vars, "AUTHORIZATION_MODE", "Node,RBAC"), errors);
+  const anonymousAuth = parseSwitch(vars, "ANONYMOUS_AUTH", errors);
+  const anonymousNodeHealth = parseSwitch(vars, "ANONYMOUS_NODE_HEALTH", errors);
+  const staticBandGuard = parseSwitch(vars, "STATIC_BAND_GUARD", errors);
   if (parseLogLevel(vars.LOG_LEVEL) === undefined)
     errors.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, got ${JSON.stringify(vars.LOG_LEVEL)}`);
   if (errors.length > 0 || !gates.ok || !controllers.ok) return err(errors);
@@ -153,6 +174,10 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     serverStartedAtMs: Number(vars.SERVER_STARTED_AT ?? 0),
     maxRequestsInFlight,
     maxMutatingRequestsInFlight,
+    authorizationModes,
+    anonymousAuth,
+    anonymousNodeHealth,
+    staticBandGuard,
     loopbackOnly: vars.LOOPBACK_ONLY === "true",
     allowedHosts: (vars.ALLOWED_HOSTS ?? "")
       .toLowerCase()
@@ -235,6 +260,24 @@ function parseTaints(text: string, errors: string[]): string[] {
       errors.push(`DRAINING_TAINTS: ${JSON.stringify(key)} must be the key of a taint, as "karpenter.sh/disrupted"`);
   }
   return [...new Set(keys)];
+}
+
+/** The modes of AUTHORIZATION_MODE, each once. With AlwaysAllow no other one would ever be asked. */
+function parseModes(text: string, errors: string[]): AuthorizationMode[] {
+  const modes = listOf(text).flatMap((part) => {
+    const known = AUTHORIZATION_MODES.find((mode) => mode === part);
+    if (!known) errors.push(`AUTHORIZATION_MODE: ${JSON.stringify(part)} is none of ${AUTHORIZATION_MODES.join(", ")}`);
+    return known ?? [];
+  });
+  if (modes.includes("AlwaysAllow") && modes.length > 1) errors.push("AUTHORIZATION_MODE: AlwaysAllow stands alone");
+  return [...new Set(modes)];
+}
+
+/** "true" or "false"; absent = false. */
+function parseSwitch(vars: Readonly<Record<string, string | undefined>>, name: string, errors: string[]): boolean {
+  const text = textOf(vars, name, "false");
+  if (text !== "true" && text !== "false") errors.push(`${name} must be true or false, got ${JSON.stringify(text)}`);
+  return text === "true";
 }
 
 /** What stands between commas. */

@@ -1,11 +1,12 @@
 /**
  * The registry as routes see it: group and version -> resources. Without those whose feature gate is off, and without confidential ones where other
- * machines reach the server: there is no access control yet. Built once per isolate.
+ * machines reach a server that asks nobody who he is. Built once per isolate.
  */
 import type { Env } from "../../../durable-objects/env";
 import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
+import { allowsAll } from "../../core/config/config";
 import { configOf } from "./config-guard";
 import { type Review, REVIEWS } from "./review-kinds";
 
@@ -58,7 +59,7 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
 export function servedApis(env: Env): ServedApis {
   const config = configOf(env);
   const multiCidr = !config.ok || config.value.featureGates.MultiCIDRServiceAllocator;
-  const confidential = config.ok && config.value.loopbackOnly;
+  const confidential = config.ok && (config.value.loopbackOnly || !allowsAll(config.value));
   const found = APIS.find((apis) => apis.multiCidr === multiCidr && apis.confidential === confidential);
   assert(found !== undefined, "served: there is one list for each combination");
   return found;

@@ -86,6 +86,10 @@ describe("parseConfig: defaults and accepted values", () => {
         serverStartedAtMs: 0,
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
+        authorizationModes: ["Node", "RBAC"],
+        anonymousAuth: false,
+        anonymousNodeHealth: false,
+        staticBandGuard: false,
         loopbackOnly: false,
         allowedHosts: [],
       });
@@ -233,6 +237,25 @@ describe("parseConfig: refusals", () => {
     for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT", "TERMINATED_POD_GC_THRESHOLD"]) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
     }
+  });
+
+  it.each<[text: string, modes: string[]]>([
+    ["", ["Node", "RBAC"]],
+    ["RBAC", ["RBAC"]],
+    [" Node , RBAC,Node", ["Node", "RBAC"]],
+    ["AlwaysAllow", ["AlwaysAllow"]],
+  ])("authorization mode %j: %j", (text, modes) => {
+    expect(configOf({ AUTHORIZATION_MODE: text }).authorizationModes).toEqual(modes);
+  });
+
+  it.each<[vars: Record<string, string>, want: string]>([
+    [{ AUTHORIZATION_MODE: "rbac" }, 'AUTHORIZATION_MODE: "rbac" is none of Node, RBAC, AlwaysAllow'],
+    [{ AUTHORIZATION_MODE: "AlwaysAllow,RBAC" }, "AUTHORIZATION_MODE: AlwaysAllow stands alone"],
+    [{ ANONYMOUS_AUTH: "yes" }, 'ANONYMOUS_AUTH must be true or false, got "yes"'],
+    [{ ANONYMOUS_NODE_HEALTH: "1" }, 'ANONYMOUS_NODE_HEALTH must be true or false, got "1"'],
+    [{ STATIC_BAND_GUARD: "on" }, 'STATIC_BAND_GUARD must be true or false, got "on"'],
+  ])("access %j: refused", (vars, want) => {
+    expect(errorsOf(vars)).toEqual([want]);
   });
 
   it("a LOG_LEVEL that is none: refused with the levels", () => {

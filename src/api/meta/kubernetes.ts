@@ -5,7 +5,10 @@
 import type {
   CoreV1Event,
   EventsV1Event,
+  RbacV1Subject,
   V1Binding,
+  V1ClusterRole,
+  V1ClusterRoleBinding,
   V1Condition,
   V1ConfigMap,
   V1DeleteOptions,
@@ -20,7 +23,11 @@ import type {
   V1OwnerReference,
   V1Pod,
   V1PodTemplate,
+  V1PolicyRule,
   V1ResourceQuota,
+  V1Role,
+  V1RoleBinding,
+  V1RoleRef,
   V1Secret,
   V1Service,
   V1ServiceAccount,
@@ -71,3 +78,10 @@ export type Binding = Wire<V1Binding>;
 export type Eviction = Wire<V1Eviction>;
 export type CoreEvent = Wire<CoreV1Event>;
 export type EventsEvent = Wire<EventsV1Event>;
+export type PolicyRule = Wire<V1PolicyRule>;
+export type Role = Wire<V1Role>;
+export type ClusterRole = Wire<V1ClusterRole>;
+export type RoleBinding = Wire<V1RoleBinding>;
+export type ClusterRoleBinding = Wire<V1ClusterRoleBinding>;
+export type RoleRef = Wire<V1RoleRef>;
+export type RbacSubject = Wire<RbacV1Subject>;

@@ -1,0 +1,203 @@
+/**
+ * The RBAC objects of one cluster, as an index: the bindings of a user and of each group, and the rules of each role.
+ *
+ * A put or remove touches only the lists that the object is in. A visit sees the user's bindings alone, in the order of their names
+ * (upstream's order is that of a hash map), so that a decision and its reason do not depend on how the policy came to be.
+ * Source: upstream pkg/registry/rbac/validation/rule.go.
+ */
+import type { ClusterRole, ClusterRoleBinding, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
+import { serviceAccountUserName } from "../identity/user";
+import type { User } from "../identity/user";
+import { RuleIndex } from "./rule-index";
+
+export interface RbacObjects {
+  Role: Role;
+  RoleBinding: RoleBinding;
+  ClusterRole: ClusterRole;
+  ClusterRoleBinding: ClusterRoleBinding;
+}
+export type RbacKind = keyof RbacObjects;
+
+/** A binding that names the user, by the first of its subjects that does. */
+export interface Grant {
+  readonly binding: Binding;
+  readonly subject: RbacSubject;
+}
+
+interface Binding {
+  readonly name: string;
+  /** "" = of a ClusterRoleBinding */
+  readonly namespace: string;
+  readonly roleRef: RoleRef;
+  readonly subjects: readonly RbacSubject[];
+}
+
+/** One entry of a list: `at` is the place of the first subject with the key of the list. */
+interface Entry {
+  readonly binding: Binding;
+  readonly at: number;
+}
+
+/** The bindings of one namespace, or those of the whole cluster. Lists are sorted by name. */
+interface Scope {
+  readonly bindings: Map<string, Binding>;
+  readonly bySubject: Map<string, Entry[]>;
+}
+
+/** The namespace of what has none. */
+const CLUSTER = "";
+
+export class Policy {
+  /** by namespace and name; those of the cluster under CLUSTER */
+  readonly #roles = new Map<string, Map<string, RuleIndex>>();
+  readonly #scopes = new Map<string, Scope>();
+
+  /** Adds an object, or replaces the one of its name. */
+  put<K extends RbacKind>(kind: K, object: RbacObjects[K]): void {
+    const namespace = scopeOf(kind, object.metadata?.namespace);
+    const name = object.metadata?.name ?? "";
+    if ("roleRef" in object) {
+      this.remove(kind, namespace, name);
+      this.#bind({ name, namespace, roleRef: object.roleRef, subjects: object.subjects ?? [] });
+      return;
+    }
+    const roles = this.#roles.get(namespace) ?? new Map<string, RuleIndex>();
+    this.#roles.set(namespace, roles.set(name, new RuleIndex(object.rules ?? [])));
+  }
+
+  /** Takes an object away; nothing where there is none. */
+  remove(kind: RbacKind, namespace: string | undefined, name: string): void {
+    const scope = scopeOf(kind, namespace);
+    if (kind === "RoleBinding" || kind === "ClusterRoleBinding") return this.#unbind(scope, name);
+    const roles = this.#roles.get(scope);
+    if (roles?.delete(name) === true && roles.size === 0) this.#roles.delete(scope);
+  }
+
+  /** The rules that a reference means in a binding of this namespace, "" for one of the cluster; undefined = there is no such role. */
+  roleOf({ kind, name }: RoleRef, namespace: string): RuleIndex | undefined {
+    if (kind === "ClusterRole") return this.#roles.get(CLUSTER)?.get(name);
+    return kind === "Role" && namespace !== CLUSTER ? this.#roles.get(namespace)?.get(name) : undefined;
+  }
+
+  /**
+   * Shows the bindings of a user: those of the cluster first, then those of the namespace, "" for none. A role that is missing is
+   * undefined. The visit ends when `visit` answers true.
+   */
+  visitGrants(user: User, namespace: string, visit: (grant: Grant, role: RuleIndex | undefined) => boolean): void {
+    const keys = [userKey(user.name), ...new Set(user.groups.map(groupKey))];
+    if (this.#visitScope(CLUSTER, keys, visit) || namespace === CLUSTER) return;
+    this.#visitScope(namespace, keys, visit);
+  }
+
+  /** Merges the lists of all keys by name; a binding that several lists have is shown once. True = ended by `visit`. */
+  #visitScope(namespace: string, keys: readonly string[], visit: (grant: Grant, role: RuleIndex | undefined) => boolean): boolean {
+    const bySubject = this.#scopes.get(namespace)?.bySubject;
+    if (bySubject === undefined) return false;
+    const lists: { entries: readonly Entry[]; next: number }[] = [];
+    for (const key of keys) {
+      const entries = bySubject.get(key);
+      if (entries) lists.push({ entries, next: 0 });
+    }
+    for (;;) {
+      let first: Entry | undefined;
+      for (const { entries, next } of lists) {
+        const entry = entries[next];
+        if (entry !== undefined && (first === undefined || comesBefore(entry, first))) first = entry;
+      }
+      if (first === undefined) return false;
+      const { binding, at } = first;
+      for (const list of lists) if (list.entries[list.next]?.binding === binding) list.next++;
+      const subject = binding.subjects[at];
+      if (subject !== undefined && visit({ binding, subject }, this.roleOf(binding.roleRef, namespace))) return true;
+    }
+  }
+
+  #bind(binding: Binding): void {
+    const { namespace, name } = binding;
+    const scope = this.#scopes.get(namespace) ?? { bindings: new Map<string, Binding>(), bySubject: new Map<string, Entry[]>() };
+    this.#scopes.set(namespace, scope);
+    scope.bindings.set(name, binding);
+    for (const [key, at] of keysOf(binding)) {
+      const entries = scope.bySubject.get(key);
+      if (entries) entries.splice(placeIn(entries, name), 0, { binding, at });
+      else scope.bySubject.set(key, [{ binding, at }]);
+    }
+  }
+
+  #unbind(namespace: string, name: string): void {
+    const scope = this.#scopes.get(namespace);
+    const binding = scope?.bindings.get(name);
+    if (scope === undefined || binding === undefined) return;
+    scope.bindings.delete(name);
+    for (const key of keysOf(binding).keys()) {
+      const entries = scope.bySubject.get(key) ?? [];
+      entries.splice(placeIn(entries, name), 1);
+      if (entries.length === 0) scope.bySubject.delete(key);
+    }
+    if (scope.bindings.size === 0) this.#scopes.delete(namespace);
+  }
+}
+
+/** Why a role is missing. Source: upstream apimachinery pkg/api/errors (NewNotFound); validation lets no other kind of reference in. */
+export function missingRole({ kind, name }: RoleRef): string {
+  if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${JSON.stringify(kind)}`;
+  return `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
+}
+
+/** Several errors as one text. Source: upstream apimachinery pkg/util/errors (Aggregate). */
+export function joinErrors(errors: readonly string[]): string {
+  const different = [...new Set(errors)];
+  return different.length === 1 ? (different[0] ?? "") : `[${different.join(", ")}]`;
+}
+
+function scopeOf(kind: RbacKind, namespace: string | undefined): string {
+  return kind === "ClusterRole" || kind === "ClusterRoleBinding" ? CLUSTER : (namespace ?? CLUSTER);
+}
+
+/** The keys of a binding's subjects, each with the place of its first subject. A service account is the user that requests know it as. */
+function keysOf({ subjects, namespace }: Binding): Map<string, number> {
+  const keys = new Map<string, number>();
+  subjects.forEach((subject, at) => {
+    const key = keyOf(subject, namespace);
+    if (key !== undefined && !keys.has(key)) keys.set(key, at);
+  });
+  return keys;
+}
+
+function keyOf(subject: RbacSubject, bindingNamespace: string): string | undefined {
+  switch (subject.kind) {
+    case "User":
+      return userKey(subject.name);
+    case "Group":
+      return groupKey(subject.name);
+    case "ServiceAccount": {
+      const namespace = subject.namespace ? subject.namespace : bindingNamespace;
+      return namespace === "" ? undefined : userKey(serviceAccountUserName(namespace, subject.name));
+    }
+    default:
+      return undefined;
+  }
+}
+
+function userKey(name: string): string {
+  return `u${name}`;
+}
+
+function groupKey(name: string): string {
+  return `g${name}`;
+}
+
+function comesBefore(a: Entry, b: Entry): boolean {
+  return a.binding === b.binding ? a.at < b.at : a.binding.name < b.binding.name;
+}
+
+/** Where a binding of this name stands, or would stand. */
+function placeIn(entries: readonly Entry[], name: string): number {
+  let [low, high] = [0, entries.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.binding.name ?? "") < name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,9 +1,11 @@
 /**
- * Which Durable Object answers for what. Every name starts with the cluster's, so no two clusters ever share an object.
+ * Which Durable Object answers for what. Every name starts with the cluster's, so no two clusters ever share an object. The deployment's own
+ * tokens alone belong to no cluster.
  * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
  */
 import type { ResourceDefinition } from "../src/api/registry/resource";
 import { type StoredResource, storedDefinitions } from "../src/api/registry/all";
+import type { SigningKeysRpc, TokensRpc } from "../src/access/authentication/rpc";
 import type { ClusterRecordRpc, SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
@@ -22,7 +24,7 @@ import { collectionOf } from "../src/api/store/collection-path";
 import { parseStoreName, storeName } from "../src/api/store/list-copy";
 import type { ProxyViewRpc } from "../src/endpoints/proxy-config/poll";
 import type { NodeProxyRpc, ProxyHealthControllerRpc } from "../src/proxy-health/rpc";
-import { nodeProxyName, nodeProxyOf, PROXY_VIEW } from "../src/tenancy/cluster-objects";
+import { CREDENTIALS, nodeProxyName, nodeProxyOf, PROXY_VIEW } from "../src/tenancy/cluster-objects";
 import type { ClusterObject } from "../src/tenancy/record-storage";
 import type { ControllerName } from "./controllers";
 import type { Env } from "./env";
@@ -169,13 +171,25 @@ export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> 
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/** One object of the cluster of this id, as the cluster's record calls it. Owners, views and the health of nodes answer `wipe` alone. */
+/** The deployment's own bearer tokens: the one object that belongs to no cluster. */
+export function bearerTokens(env: Env): Remote<TokensRpc> {
+  return stubOf<TokensRpc>(env.CREDENTIAL_STORE, CREDENTIALS);
+}
+
+/** The keys that sign the service account tokens of the cluster of this id. */
+export function signingKeys(env: Env, cluster: string): Remote<SigningKeysRpc> {
+  return stubOf<SigningKeysRpc>(env.CREDENTIAL_STORE, `${cluster}/${CREDENTIALS}`);
+}
+
+/** One object of the cluster of this id, as the cluster's record calls it. Owners, views, credentials and the health of nodes answer `wipe` alone. */
 export function recordedObject(env: Env, id: string, { kind, name }: ClusterObject): Remote<Wipeable & SwitchedObject> {
   switch (kind) {
     case "controller":
       return stubOf<Wipeable & SwitchedObject>(env.CONTROLLER, `${id}/controllers/${name}`);
     case "view":
       return stubOf<Wipeable & SwitchedObject>(env.PROXY_VIEW, `${id}/${name}`);
+    case "credentials":
+      return stubOf<Wipeable & SwitchedObject>(env.CREDENTIAL_STORE, `${id}/${name}`);
     case "node-proxy":
       return stubOf<Wipeable & SwitchedObject>(env.NODE_PROXY, `${id}/${name}`);
     case "owner":

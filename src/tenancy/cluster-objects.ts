@@ -6,6 +6,9 @@ import { serviceCIDRsDefinition } from "../api/registry/service-cidrs/definition
 import { servicesDefinition } from "../api/registry/services/definition";
 import type { ClusterObject } from "./record-storage";
 
+/** Name of the object that keeps the keys of the cluster's service account tokens; the deployment's own tokens are in an object of this name alone. */
+export const CREDENTIALS = "credentials";
+
 /** Name of the object that shows the cluster's Services to proxies. */
 export const PROXY_VIEW = "proxy-view";
 
@@ -47,6 +50,7 @@ export function clusterObjects(controllers: readonly string[]): ClusterObject[] 
   const callers = [qualifiedResource(servicesDefinition), ...storedDefinitions.map(qualifiedResource)];
   const stores = [...new Set(callers)].filter((name) => name !== coordinated);
   return [
+    { kind: "credentials", name: CREDENTIALS },
     { kind: "view", name: PROXY_VIEW },
     ...Array.from({ length: NODE_PROXIES }, (_, shard): ClusterObject => ({ kind: "node-proxy", name: nodeProxyName(shard) })),
     ...controllers.map((name): ClusterObject => ({ kind: "controller", name })),

@@ -11,9 +11,9 @@ export interface RecordRow {
   deletedAt: number;
 }
 
-/** An object of the cluster: a store by its qualified resource, a controller, a view or the health of some nodes by its name, an owner of addresses by its uid. */
+/** An object of the cluster: a store by its qualified resource, a controller, credentials, a view or the health of some nodes by its name, an owner of addresses by its uid. */
 export interface ClusterObject {
-  kind: "view" | "node-proxy" | "controller" | "store" | "owner";
+  kind: "credentials" | "view" | "node-proxy" | "controller" | "store" | "owner";
   name: string;
 }
 

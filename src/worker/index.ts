@@ -13,6 +13,7 @@ import { waits } from "./routing/waits";
 export { ClusterRecord } from "../../durable-objects/cluster-record";
 export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";
+export { CredentialStore } from "../../durable-objects/credential-store";
 export { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
 export { NodeProxy } from "../../durable-objects/node-proxy";
 export { ProxyView } from "../../durable-objects/proxy-view";

@@ -10,6 +10,7 @@ import { NODE_PROXY_MIGRATIONS } from "../../durable-objects/node-proxy";
 import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
+import { CREDENTIALS_MIGRATIONS } from "../../durable-objects/sql/credentials-sql";
 import type { Migration } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS } from "../../durable-objects/sql/owner-sql";
 import type { CheckReport } from "../../src/tools/check/check-cluster";
@@ -38,6 +39,7 @@ const MIGRATIONS: Readonly<Record<ObjectBinding, readonly Migration[]>> = {
   CONTROLLER: CONTROLLER_MIGRATIONS,
   NODE_PROXY: NODE_PROXY_MIGRATIONS,
   CLUSTER_RECORD: CLUSTER_RECORD_MIGRATIONS,
+  CREDENTIAL_STORE: CREDENTIALS_MIGRATIONS,
 };
 
 /** The first schema of each class that code which served has written. Every later one but the newest must be in some text, too. */
@@ -50,6 +52,7 @@ const FIRST_VERSIONS: Readonly<Record<ObjectBinding, number>> = {
   CONTROLLER: 1,
   NODE_PROXY: 1,
   CLUSTER_RECORD: 1,
+  CREDENTIAL_STORE: 1,
 };
 
 async function send<T = KubeObject>(method: string, path: string, body?: object): Promise<{ code: number; body: T }> {

@@ -7,6 +7,7 @@ import { NODE_PROXY_MIGRATIONS } from "../../durable-objects/node-proxy";
 import { RESOURCE_STORE_MIGRATIONS } from "../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../durable-objects/services-store";
 import { CLUSTER_RECORD_MIGRATIONS } from "../../durable-objects/sql/cluster-record-sql";
+import { CREDENTIALS_MIGRATIONS } from "../../durable-objects/sql/credentials-sql";
 import type { Migration } from "../../durable-objects/sql/migrate";
 import { OWNER_MIGRATIONS } from "../../durable-objects/sql/owner-sql";
 
@@ -32,6 +33,7 @@ const RELEASED: readonly { of: string; migrations: readonly Migration[]; sums: r
   },
   { of: "NodeProxy", migrations: NODE_PROXY_MIGRATIONS, sums: ["ee7de2941055e554", "8e4c5aad3ffd9b4b"] },
   { of: "ClusterRecord", migrations: CLUSTER_RECORD_MIGRATIONS, sums: ["c5ec57682d4bf136"] },
+  { of: "CredentialStore", migrations: CREDENTIALS_MIGRATIONS, sums: ["1ea33a6d49e0c2e4"] },
 ];
 
 async function sumOf({ sql }: Migration): Promise<string> {

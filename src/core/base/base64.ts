@@ -26,7 +26,12 @@ export function encodeBase64Bytes(bytes: Uint8Array): string {
 
 /** without padding */
 export function encodeBase64Url(text: string): string {
-  return encode(new TextEncoder().encode(text), URL_SAFE, "");
+  return encodeBase64UrlBytes(new TextEncoder().encode(text));
+}
+
+/** without padding */
+export function encodeBase64UrlBytes(bytes: Uint8Array): string {
+  return encode(bytes, URL_SAFE, "");
 }
 
 /** Text of an unpadded base64url form; undefined when `encoded` is not one. */

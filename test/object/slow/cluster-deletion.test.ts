@@ -3,6 +3,7 @@ import { abortAllDurableObjects, createExecutionContext, env, listDurableObjectI
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Controller } from "../../../durable-objects/controller";
 import { Coordinator } from "../../../durable-objects/coordinator";
+import { CredentialStore } from "../../../durable-objects/credential-store";
 import type { Env } from "../../../durable-objects/env";
 import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
@@ -111,6 +112,7 @@ const ALIVE = {
   PROXY_VIEW: "counters",
   // Without arguments it asks for the health of a node that was never seen.
   NODE_PROXY: "health",
+  CREDENTIAL_STORE: "publicKeys",
 } as const;
 const BINDINGS = Object.keys(ALIVE) as (keyof typeof ALIVE)[];
 
@@ -189,6 +191,7 @@ describe("deleting a cluster", () => {
 
 /** Classes by the calls of `wipe` that one deletion makes to them: to all objects of a class the same is done. */
 const STEPS = [
+  { object: "CredentialStore", nth: 1 },
   { object: "ProxyView", nth: 1 },
   { object: "NodeProxy", nth: 1 },
   { object: "Controller", nth: 1 },
@@ -204,7 +207,17 @@ const STEPS = [
 /** The n-th call of `wipe` to objects of a class: lost before its effect, or after it with its answer. */
 function lostWipe(object: string, nth: number, when: "before" | "after"): { happened: boolean } {
   const seen = { calls: 0, happened: false };
-  for (const type of [Coordinator, ServicesStore, IPAddressesStore, ResourceStore, ServiceCIDR, Controller, ProxyView, NodeProxy]) {
+  for (const type of [
+    Coordinator,
+    ServicesStore,
+    IPAddressesStore,
+    ResourceStore,
+    ServiceCIDR,
+    Controller,
+    ProxyView,
+    NodeProxy,
+    CredentialStore,
+  ]) {
     const prototype: Wipeable = type.prototype;
     const real = prototype.wipe;
     vi.spyOn(prototype, "wipe").mockImplementation(async function (this: Wipeable, listed: string[]) {

@@ -1,11 +1,17 @@
 import { expect, it } from "vitest";
 import { clusterObjects, nodeProxyOf } from "../../../src/tenancy/cluster-objects";
 
-it("end of a cluster: the view and the controllers first, then the services store, and the Coordinator last", () => {
+it("end of a cluster: credentials, the view and the controllers first, then the services store, and the Coordinator last", () => {
   const objects = clusterObjects(["namespaces", "repair"])
     .filter(({ kind }) => kind !== "node-proxy")
     .map(({ kind, name }) => `${kind} ${name}`);
-  expect(objects.slice(0, 4)).toEqual(["view proxy-view", "controller namespaces", "controller repair", "store services"]);
+  expect(objects.slice(0, 5)).toEqual([
+    "credentials credentials",
+    "view proxy-view",
+    "controller namespaces",
+    "controller repair",
+    "store services",
+  ]);
   expect(objects.at(-1)).toBe("store servicecidrs.networking.k8s.io");
 });
 

@@ -126,6 +126,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     CONTROLLER: namespace("CONTROLLER"),
     PROXY_VIEW: namespace("PROXY_VIEW"),
     NODE_PROXY: namespace("NODE_PROXY"),
+    CREDENTIAL_STORE: namespace("CREDENTIAL_STORE"),
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory, facts),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",

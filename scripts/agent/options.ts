@@ -40,7 +40,6 @@ Makes this machine a node of a cluster: its Node, its Lease and the health of it
 
   --node NAME         name of the Node; made, or taken over
 ${targetUsage}
-  --token-file FILE   bearer token; read anew every few seconds
   --address ADDRESS   the node's address; may be repeated, the preferred one first (the machine's own, one for each family)
   --zone ZONE         the node's zone
   --label KEY=VALUE   a label of the Node; may be repeated
@@ -63,7 +62,6 @@ export async function parseOptions(args: string[]): Promise<AgentOptions | "help
     args,
     options: {
       ...targetOptions,
-      "token-file": { type: "string" },
       node: { type: "string" },
       address: { type: "string", multiple: true, default: [] },
       zone: { type: "string" },
@@ -86,7 +84,8 @@ export async function parseOptions(args: string[]): Promise<AgentOptions | "help
   if (tokenFile !== undefined && values.token !== undefined) throw new UserError("--token-file: not beside --token");
   if (proxyHealth !== undefined && !isHttpUrl(proxyHealth)) throw new UserError(`--proxy-health ${proxyHealth}: must be an HTTP URL`);
   return {
-    target: await targetOf(values),
+    // The file of the token may come later.
+    target: await targetOf({ ...values, "token-file": undefined }),
     tokenFile,
     node,
     hostname: hostname(),

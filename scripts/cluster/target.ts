@@ -1,6 +1,8 @@
 /** Which cluster a program works on: the options and their meaning. */
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
+import { join } from "node:path";
+import { parse } from "yaml";
 import { validateDNS1123Label } from "../../src/api/meta/names";
 import { UserError } from "../terminal/user-error";
 
@@ -9,20 +11,27 @@ export const targetOptions = {
   server: { type: "string" },
   cluster: { type: "string" },
   token: { type: "string" },
+  "token-file": { type: "string" },
+  "ca-file": { type: "string" },
   kubeconfig: { type: "string" },
   context: { type: "string" },
 } as const;
 
-export const targetUsage = `  --server URL        where the cluster answers (http://127.0.0.1:8787, or what the kubeconfig says)
+export const targetUsage = `  --server URL        where the cluster answers (what the kubeconfig says)
   --cluster NAME      the cluster there (default)
-  --kubeconfig FILE   server, certificates and credentials as kubectl has them
+  --kubeconfig FILE   server, certificates and credentials as kubectl has them (those that npm start has written to .servicenet/kubeconfig, if they
+                      are for that server)
   --context NAME      the context of the kubeconfig (its current one)
-  --token TOKEN       bearer token; @FILE reads it from a file`;
+  --token TOKEN       bearer token; @FILE reads it from a file
+  --token-file FILE   file of a bearer token; the agent reads it anew every few seconds
+  --ca-file FILE      certificates (PEM) of the authorities that the server's certificate may come from`;
 
 export interface TargetValues {
   server?: string | undefined;
   cluster?: string | undefined;
   token?: string | undefined;
+  "token-file"?: string | undefined;
+  "ca-file"?: string | undefined;
   kubeconfig?: string | undefined;
   context?: string | undefined;
 }
@@ -35,18 +44,60 @@ export interface Target {
   options: RequestOptions;
 }
 
-const DEFAULT_SERVER = "http://127.0.0.1:8787";
+const DEFAULT_SERVER = "https://127.0.0.1:8787";
+/** What `npm start` writes in this folder. */
+const LOCAL_KUBECONFIG = join(".servicenet", "kubeconfig");
 
 /** Throws UserError with one line. */
-export async function targetOf({ server, cluster, token, kubeconfig, context }: TargetValues): Promise<Target> {
+export async function targetOf(values: TargetValues): Promise<Target> {
+  const { server, cluster, kubeconfig, context } = values;
   if (context !== undefined && kubeconfig === undefined) throw new UserError("--context: goes with --kubeconfig");
-  const known = kubeconfig === undefined ? undefined : await fromKubeconfig(kubeconfig, context);
-  const base = (server ?? known?.url ?? DEFAULT_SERVER).replace(/\/+$/, "");
-  if (!/^https?:\/\//.test(base) || !URL.canParse(base)) throw new UserError(`--server ${base}: must be a URL`);
+  if (server !== undefined) checkUrl(server);
   if (cluster !== undefined && validateDNS1123Label(cluster).length > 0) throw new UserError(`--cluster ${cluster}: must be a DNS label`);
-  const options = { ...known?.options };
-  if (token !== undefined) options.headers = { ...(options.headers as Record<string, string>), ...bearer(token) };
-  return { url: cluster === undefined ? base : `${base}/clusters/${cluster}`, options };
+  const known = kubeconfig === undefined ? fromLocalServer(server) : await fromKubeconfig(kubeconfig, context);
+  const base = (server ?? known?.url ?? DEFAULT_SERVER).replace(/\/+$/, "");
+  return { url: cluster === undefined ? base : `${base}/clusters/${cluster}`, options: withGiven(known?.options, values) };
+}
+
+function checkUrl(server: string): void {
+  if (!/^https?:\/\//.test(server) || !URL.canParse(server)) throw new UserError(`--server ${server}: must be a URL`);
+}
+
+/** What the command line says goes before what the kubeconfig says. */
+function withGiven(known: RequestOptions | undefined, { token, "token-file": tokenFile, "ca-file": caFile }: TargetValues): RequestOptions {
+  if (token !== undefined && tokenFile !== undefined) throw new UserError("--token-file: not beside --token");
+  const options = { ...known };
+  if (caFile !== undefined) options.ca = readOption("--ca-file", caFile);
+  const given = token ?? (tokenFile === undefined ? undefined : readOption("--token-file", tokenFile).trim());
+  if (given !== undefined) options.headers = { ...(options.headers as Record<string, string>), ...bearer(given) };
+  return options;
+}
+
+/** The local server as its kubeconfig says, where there is one, and it is for `server` or none is given. */
+function fromLocalServer(server: string | undefined): Target | undefined {
+  const known = readLocalKubeconfig();
+  if (!known) return undefined;
+  return server === undefined || new URL(server).origin === new URL(known.url).origin ? known : undefined;
+}
+
+/** Those that `npm start` writes are read without the official client. Undefined: there is none. */
+function readLocalKubeconfig(): Target | undefined {
+  let config: LocalKubeconfig;
+  try {
+    config = parse(readFileSync(LOCAL_KUBECONFIG, "utf8")) as LocalKubeconfig;
+  } catch {
+    return undefined;
+  }
+  const { server, "certificate-authority-data": ca } = config.clusters?.[0]?.cluster ?? {};
+  const token = config.users?.[0]?.user?.token;
+  if (server === undefined || !URL.canParse(server)) return undefined;
+  const options: RequestOptions = ca === undefined ? {} : { ca: Buffer.from(ca, "base64").toString() };
+  return { url: server, options: token === undefined ? options : { ...options, headers: bearer(token) } };
+}
+
+interface LocalKubeconfig {
+  clusters?: { cluster?: { server?: string; "certificate-authority-data"?: string } }[];
+  users?: { user?: { token?: string } }[];
 }
 
 /** The header of `--token`; `@FILE` stands for what the file holds. */

@@ -3,6 +3,8 @@
  *
  *   state/        what Miniflare keeps (SQLite files of the Durable Objects, KV)
  *   kubeconfig    for kubectl
+ *   ca.crt, ca.key, server.crt, server.key   certificates (tls/kept-certificates.ts)
+ *   admin-token   the token of the administrator
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
  */
@@ -20,6 +22,7 @@ export interface DataFolder {
   path: string;
   statePath: string;
   kubeconfigPath: string;
+  adminTokenPath: string;
   /** Stores the identity of the runtime, for a successor that has to end it. */
   recordRuntime(runtime: ProcessIdentity): void;
   /** false once the folder was removed, or belongs to another runner */
@@ -58,6 +61,7 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
     path,
     statePath: file("state"),
     kubeconfigPath: file("kubeconfig"),
+    adminTokenPath: file("admin-token"),
     recordRuntime: (runtime) => {
       writeWhole(file("workerd.json"), JSON.stringify(runtime));
     },

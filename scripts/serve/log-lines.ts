@@ -21,19 +21,25 @@ const STACK = /^stack: /;
 const CLIENT_LEFT =
   /^workerd\/server\/\S+ error: kj::getCaughtExceptionAsKj\(\) = kj\/async-io-unix\.c\+\+:\d+: disconnected: .*: (?:Broken pipe|Connection reset by peer)$/;
 
+/** What the runtime says of a client that does not trust the certificate, or speaks no TLS. More lines of the same and a stack follow. */
+const REFUSED_HANDSHAKE = /^kj\/compat\/tls\.c\+\+:\d+: error: error accepting tls connection;/;
+const REASON_OF_TLS = /OPENSSL_internal:(\w+)/;
+const MORE_OF_TLS = /^error:[0-9a-f]+:SSL routines:/;
+
 /**
  * Copies the log of the runtime line by line; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out, and so is that
- * a client has left. A malformed request is one line, without the runtime's stack.
+ * a client has left. A malformed request and a failed TLS handshake are one line, without the runtime's stack.
  */
 export function printLog(from: Readable, to: Writable, { format, isWanted }: { format: LogFormat; isWanted: () => boolean }): void {
   let stackIsNoise = false;
   createInterface({ input: from, crlfDelay: Infinity }).on("line", (line) => {
+    if (stackIsNoise && MORE_OF_TLS.test(line)) return;
     const dropped = stackIsNoise && STACK.test(line);
-    const reason = malformedRequest(line);
+    const clientFault = clientFaultIn(line);
     const closes = isClosing(line);
-    stackIsNoise = closes || reason !== undefined;
+    stackIsNoise = closes || clientFault !== undefined;
     if (dropped || closes || !isWanted()) return;
-    const told = reason === undefined ? line : malformedLine(reason);
+    const told = clientFault ?? line;
     to.write(`${format === "json" ? told : logLineText(told)}\n`);
   });
 }
@@ -43,13 +49,15 @@ function isClosing(line: string): boolean {
   return (line.startsWith("workerd/server/") && line.endsWith(`jsg.Error: ${CLOSING}`)) || CLIENT_LEFT.test(line);
 }
 
-function malformedRequest(line: string): string | undefined {
+/** One line for what a client did wrong before the Worker hears of it; undefined: the line is of something else. */
+function clientFaultIn(line: string): string | undefined {
+  if (REFUSED_HANDSHAKE.test(line)) return eventLine("info", "TLS handshake failed", REASON_OF_TLS.exec(line)?.[1] ?? "unknown");
   const [, reason] = MALFORMED.exec(line) ?? [];
-  return reason !== undefined && MALFORMED_REASON.test(reason) ? reason : undefined;
+  return reason !== undefined && MALFORMED_REASON.test(reason) ? eventLine("warn", "malformed request", reason) : undefined;
 }
 
-function malformedLine(reason: string): string {
-  return JSON.stringify({ time: new Date().toISOString(), level: "warn", event: "malformed request", reason });
+function eventLine(level: "info" | "warn", event: string, reason: string): string {
+  return JSON.stringify({ time: new Date().toISOString(), level, event, reason });
 }
 
 /**

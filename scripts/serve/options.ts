@@ -5,6 +5,7 @@ import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { checkVars } from "./check-vars";
 import { type LogFormat, LOG_FORMATS } from "./log-lines";
+import { isLoopback } from "./loopback";
 import { ownAddress } from "./own-address";
 import type { RuntimeConfig } from "./runtime";
 
@@ -17,6 +18,8 @@ export interface ServeOptions {
   /** absolute path */
   dataFolder: string;
   fresh: boolean;
+  /** plain HTTP on loopback, where everybody may do everything */
+  isInsecure: boolean;
   /** of the Worker, with the variables of the command line */
   config: RuntimeConfig;
   log: LogFormat;
@@ -29,13 +32,15 @@ const HOST_NAME = /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z
 
 export const usage = `Usage: npm start -- [options]
 
-Serves Servicenet on this machine, with its data on disk.
+Serves Servicenet on this machine, with its data on disk. Speaks HTTPS with a certificate of its own CA, and asks for a token: the kubeconfig in the
+data folder has both, and so have its files ca.crt and admin-token.
 
   --port N            port to listen on (8787; 0 = any free one)
   --host ADDRESS      address to listen on (127.0.0.1)
   --allowed-host NAME on loopback: answer requests to this host name, too; may be repeated
   --data-dir FOLDER   where the data lives (.servicenet)
   --fresh             begin with empty data
+  --insecure-http     plain HTTP without credentials, for curl and benchmarks; on loopback alone
   --var NAME=VALUE    replace a variable of wrangler.toml; may be repeated
   --config FILE       another wrangler configuration (wrangler.toml)
   --log FORMAT        log lines as text or as json (text on a terminal, json elsewhere)
@@ -57,6 +62,7 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
       "allowed-host": { type: "string", multiple: true, default: [] },
       "data-dir": { type: "string", default: ".servicenet" },
       fresh: { type: "boolean", default: false },
+      "insecure-http": { type: "boolean", default: false },
       var: { type: "string", multiple: true, default: [] },
       config: { type: "string", default: "wrangler.toml" },
       log: { type: "string", default: process.stdout.isTTY ? "text" : "json" },
@@ -68,12 +74,16 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
   const log = oneOf("--log", values.log, LOG_FORMATS);
   const allowedHosts = values["allowed-host"].map(hostName);
   const vars = varsOf(values.var);
+  const { host, "insecure-http": isInsecure } = values;
+  if (isInsecure && !isLoopback(host))
+    throw new UserError(`--insecure-http: not on ${host}; plain HTTP without credentials is for loopback alone`);
   // Miniflare takes long to load.
   const { readRuntimeConfig } = await import("./runtime");
   const read = readRuntimeConfig(values.config, vars);
   const config = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
   const { apiServerLeaseRenewSeconds: renewSeconds } = checkVars(config.vars);
-  return { host: values.host, port, allowedHosts, dataFolder: resolve(values["data-dir"]), fresh: values.fresh, config, log, renewSeconds };
+  const dataFolder = resolve(values["data-dir"]);
+  return { host, port, allowedHosts, dataFolder, fresh: values.fresh, isInsecure, config, log, renewSeconds };
 }
 
 /** The variable has what this machine says, unless the command line or the configuration has something else, or says that there is nothing. */

@@ -2,21 +2,22 @@
  * The Worker in Miniflare, on the wrangler configuration itself: bindings, variables and crons have one source.
  *
  * Requests reach the Worker by a direct socket on its entrypoint "direct". Miniflare's own front (request log, routing, a copy of every request and
- * response) makes a trivial request ten times slower.
+ * response) makes a trivial request ten times slower. workerd speaks TLS there, too.
  */
 import { createRequire } from "node:module";
-import { isIPv4 } from "node:net";
 import { join } from "node:path";
 import type * as MiniflarePackage from "miniflare";
 import type { Miniflare, WorkerOptions } from "miniflare";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
 import { printLog } from "./log-lines";
+import { isLoopback } from "./loopback";
+import { type KeyPair, withSecureSocket } from "./tls/secure-socket";
 import { readWorkerConfig, type WorkerConfig } from "./worker-config";
 
 // `import` would read the megabytes of the package twice more, for the names that it exports.
 const required = createRequire(import.meta.url);
-const { Log, LogLevel, Miniflare: Runtime } = required("miniflare") as typeof MiniflarePackage;
+const { Log, LogLevel, Miniflare: Emulator, Runtime } = required("miniflare") as typeof MiniflarePackage;
 
 export type RuntimeConfig = WorkerConfig;
 
@@ -52,13 +53,26 @@ interface Listen {
   /** names to which a server on loopback answers besides localhost and addresses */
   allowedHosts: readonly string[];
   statePath: string;
+  /** undefined: plain HTTP, and no question who asks */
+  secure: Security | undefined;
 }
+
+export interface Security extends KeyPair {
+  /** what the server knows of the administrator's token */
+  adminTokenHash: string;
+}
+
+const ENTRYPOINT = "direct";
+/** Miniflare's name for the direct socket of the first Worker. */
+const SOCKET = `direct:0:${ENTRYPOINT}`;
 
 /** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
 export async function createRuntime(config: RuntimeConfig, listen: Listen, log: Parameters<typeof printLog>[2]): Promise<Miniflare> {
   const contents = await bundle(config);
+  const { secure } = listen;
   shieldFromTerminal();
-  return new Runtime({
+  if (secure) secureSocket(secure);
+  return new Emulator({
     host: "127.0.0.1",
     port: 0,
     cf: false,
@@ -78,18 +92,28 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
           LOOPBACK_ONLY: String(isLoopback(listen.host)),
           ALLOWED_HOSTS: listen.allowedHosts.join(","),
           SERVER_STARTED_AT: String(Date.now()),
+          ADMIN_TOKEN_HASHES: secure?.adminTokenHash ?? "",
+          AUTHORIZATION_MODE: secure ? "Node,RBAC" : "AlwaysAllow",
         },
         modules: [{ type: "ESModule", path: "index.js", contents }],
         // "proxy" passes the request target as it was sent; otherwise every target but a path is an exception of the runtime.
-        unsafeDirectSockets: [{ host: listen.host, port: listen.port, entrypoint: "direct", proxy: true }],
+        unsafeDirectSockets: [{ host: listen.host, port: listen.port, entrypoint: ENTRYPOINT, proxy: true }],
       } as WorkerOptions,
     ],
   });
 }
 
-/** Whether this machine alone reaches an address. */
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIPv4(host) && host.startsWith("127."));
+/** Where the Worker of this configuration listens. */
+export async function portOf(runtime: Miniflare, { name }: RuntimeConfig): Promise<number> {
+  return Number((await runtime.unsafeGetDirectURL(name, ENTRYPOINT)).port);
+}
+
+/** Has Miniflare start workerd with HTTPS on the direct socket. */
+function secureSocket(pair: KeyPair): void {
+  const { updateConfig } = Runtime.prototype;
+  Runtime.prototype.updateConfig = function (this: MiniflarePackage.Runtime, config, ...rest) {
+    return updateConfig.call(this, withSecureSocket(config, SOCKET, pair), ...rest);
+  };
 }
 
 /** Makes Miniflare start workerd through workerd.sh, which says why. Windows has neither the shell nor the signals. */

@@ -1,11 +1,11 @@
 /** One local server from start to stop. */
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
 import { RENEW_IDENTITY } from "../../src/worker/routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "../../src/worker/routing/stop-signal";
+import { begin, read } from "../cluster/send";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
@@ -15,7 +15,9 @@ import { readyPath } from "./ready-path";
 import { type Lifeline, tieToUs } from "./lifeline";
 import { childrenNamed, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
-import { createRuntime } from "./runtime";
+import { writePrivate } from "./private-file";
+import { createRuntime, portOf } from "./runtime";
+import { secured } from "./security";
 import { ownSignals } from "./signals";
 import { UserError } from "../terminal/user-error";
 
@@ -66,19 +68,20 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     }
     await assertPortFree(options);
     const { host, port, allowedHosts } = options;
-    const listen = { host, port, allowedHosts, statePath: folder.statePath };
+    const security = options.isInsecure ? undefined : secured(folder, host, allowedHosts);
+    const listen = { host, port, allowedHosts, statePath: folder.statePath, secure: security?.server };
     // Without its folder the runtime complains of every file that it cannot open.
     runtime = await createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });
     ownSignals(() => stopped.abort());
     await runtime.ready;
-    const direct = await runtime.unsafeGetDirectURL(config.name, "direct");
+    const boundPort = await portOf(runtime, config);
     const process = await recording.found;
-    url = urlOf(options.host, Number(direct.port));
-    if (!(await untilReady(url, stop))) {
+    url = urlOf(security ? "https" : "http", host, boundPort);
+    if (!(await untilReady(url, security?.client.ca, stop))) {
       end = "asked";
       return EXIT_STOPPED;
     }
-    writeFileSync(folder.kubeconfigPath, kubeconfig(url), { mode: 0o600 });
+    writePrivate(folder.kubeconfigPath, kubeconfig(url, security?.client));
     crons = await fireCrons(runtime, config.name, config.crons);
     renewals = await renewIdentity(runtime, config.name, options.renewSeconds);
     announce.ready({ url, folder });
@@ -156,19 +159,18 @@ async function assertPortFree({ host, port }: { host: string; port: number }): P
   await once(probe, "close");
 }
 
-/** Waits until /readyz answers 200; false when stopped before. */
-async function untilReady(url: string, stop: AbortSignal): Promise<boolean> {
+/** Waits until /readyz answers 200; false when stopped before. `ca`: of the server's certificate. */
+async function untilReady(url: string, ca: string | undefined, stop: AbortSignal): Promise<boolean> {
   const begunMs = Date.now();
   const deadline = begunMs + readyMsMax;
   let last: string;
   while (!stop.aborted) {
     try {
-      const response = await fetch(url + readyPath(Date.now() - begunMs), {
-        signal: AbortSignal.any([stop, AbortSignal.timeout(readyMsMax)]),
-      });
-      const body = await response.text();
-      if (response.ok) return true;
-      last = `${String(response.status)} ${body}`;
+      const signal = AbortSignal.any([stop, AbortSignal.timeout(readyMsMax)]);
+      const options = { agent: false as const, ...(ca === undefined ? {} : { ca }) };
+      const { status, text } = await read(await begin({ url, options }, "GET", readyPath(Date.now() - begunMs), { signal }));
+      if (status === 200) return true;
+      last = `${String(status)} ${text}`;
     } catch (error) {
       last = String(error);
     }
@@ -244,7 +246,7 @@ async function fireCrons(runtime: Miniflare, name: string, crons: string[]): Pro
   });
 }
 
-function urlOf(host: string, port: number): string {
+function urlOf(scheme: "http" | "https", host: string, port: number): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${String(port)}`;
+  return `${scheme}://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${String(port)}`;
 }

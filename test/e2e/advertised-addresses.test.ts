@@ -61,7 +61,7 @@ describe("npm start without a word about addresses", () => {
   afterAll(() => removeFolder(folder));
 
   it("tells this machine's first address", async () => {
-    const process = startProcess(["--port", "0", "--data-dir", folder]);
+    const process = startProcess(["--insecure-http", "--port", "0", "--data-dir", folder]);
     const [, url = ""] = await process.printed(/ready at (http:\S+)/);
     const own = ownAddress();
     const response = await fetch(url + SLICE);

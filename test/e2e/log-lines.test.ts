@@ -69,6 +69,17 @@ describe("the log of the runtime", () => {
     ]);
   });
 
+  it("clients that do not trust the certificate, or speak no TLS: an event each, without the runtime's words", async () => {
+    const begin =
+      "kj/compat/tls.c++:5: error: error accepting tls connection; kj::mv(e) = kj/compat/tls.c++:8: failed: OpenSSL error; message = ";
+    const untrusted = `${begin}error:10000070:SSL routines:OPENSSL_internal:BAD_PACKET_LENGTH\nerror:1000008b:SSL routines:OPENSSL_internal:X; clientId = 127.0.0.1:1`;
+    const plain = `${begin}error:1000009c:SSL routines:OPENSSL_internal:HTTP_REQUEST; clientId = 127.0.0.1:2`;
+    const lines = (await printed("json", () => true, `${untrusted}\nstack: a b\n${plain}\nstack: a b\nplain\n`)).split("\n");
+    const failed = (reason: string) => ({ time: expect.any(String) as string, level: "info", event: "TLS handshake failed", reason });
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line) as unknown)).toEqual([failed("BAD_PACKET_LENGTH"), failed("HTTP_REQUEST")]);
+    expect(lines.slice(2)).toEqual(["plain", ""]);
+  });
+
   it.each([
     "kj/compat/http.c++:1: failed: something of the server's own",
     "workerd/io/worker.c++:1: failed: invalid Content-Length header value",

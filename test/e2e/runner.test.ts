@@ -93,7 +93,7 @@ describe("npm start: life of a server", () => {
 
   it("kill -9 of npm: the server stops cleanly", async () => {
     const data = newFolder();
-    const npm = startProcess(["--port", "0", "--data-dir", data]);
+    const npm = startProcess(["--insecure-http", "--port", "0", "--data-dir", data]);
     const [, url = ""] = await npm.printed(/ready at (http:\S+)/);
     process.kill(npm.pid, "SIGKILL");
     await npm.ended;
@@ -107,7 +107,7 @@ describe("npm start: life of a server", () => {
     ["the runner has its data folder", (_, data) => existsSync(join(data, "runner.lock"))],
   ])("kill -9 of npm as soon as %s: the server stops cleanly", async (_, isThere) => {
     const data = newFolder();
-    const npm = startProcess(["--port", "0", "--data-dir", data]);
+    const npm = startProcess(["--insecure-http", "--port", "0", "--data-dir", data]);
     await expect.poll(() => isThere(npm.pid, data), { interval: 2, timeout: 30_000 }).toBe(true);
     process.kill(npm.pid, "SIGKILL");
     await npm.ended;
@@ -131,7 +131,7 @@ describe("npm start: life of a server", () => {
 
   it("a data folder that is removed: one line, exit code 1; creates are refused with 503 until the server is gone", async () => {
     const data = newFolder();
-    const bare = startProcess(["--port", "0", "--data-dir", data, "--log", "text"], { bare: true });
+    const bare = startProcess(["--insecure-http", "--port", "0", "--data-dir", data, "--log", "text"], { bare: true });
     const [, url = ""] = await bare.printed(/ready at (http:\S+)/);
     removeFolder(data);
     const answers: Answered[] = [];
@@ -159,7 +159,7 @@ describe("npm start: life of a server", () => {
   });
 
   it.each(["SIGINT", "SIGTERM"] as const)("%s to the runner alone: exit code 0, nothing left running", async (name) => {
-    const bare = startProcess(["--port", "0", "--data-dir", newFolder()], { bare: true });
+    const bare = startProcess(["--insecure-http", "--port", "0", "--data-dir", newFolder()], { bare: true });
     const [, url = ""] = await bare.printed(/ready at (http:\S+)/);
     process.kill(bare.pid, name);
     expect(await bare.ended).toBe(0);
@@ -172,7 +172,7 @@ describe("npm start: life of a server", () => {
     ["Ctrl-C in the terminal of npm", (npm) => process.kill(-npm, "SIGINT")],
   ])("%s: the server stops too", async (_, end) => {
     const data = newFolder();
-    const npm = startProcess(["--port", "0", "--data-dir", data]);
+    const npm = startProcess(["--insecure-http", "--port", "0", "--data-dir", data]);
     const [, url = ""] = await npm.printed(/ready at (http:\S+)/);
     end(npm.pid);
     await npm.ended;

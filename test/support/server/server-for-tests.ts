@@ -15,12 +15,15 @@ export const NODES_ARE_NAMES = [
   "CONTROLLERS=*,-node-lifecycle-controller,-pod-garbage-collector-controller,-taint-eviction-controller",
 ];
 
-/** A server on data of its own, started before the tests and killed after them. Hooks that are registered later run between the two. */
-export function serverForTests(args: readonly string[] = []): TestServer {
+/**
+ * A server on data of its own, started before the tests and killed after them. Hooks that are registered later run between the two. `secure`: with HTTPS
+ * and credentials.
+ */
+export function serverForTests(args: readonly string[] = [], { secure = false } = {}): TestServer {
   const folder = temporaryFolder();
   const server: Partial<TestServer> = {
     folder,
-    start: async (own = args) => void Object.assign(server, await startServer(folder, own)),
+    start: async (own = args) => void Object.assign(server, await startServer(folder, own, { secure })),
   };
   beforeAll(() => server.start?.());
   afterAll(async () => {

@@ -15,6 +15,10 @@ const removeMsMax = 5_000;
 export interface Server {
   url: string;
   kubeconfig: string;
+  /** of a server with HTTPS: the administrator's; "" = it asks nobody */
+  token: string;
+  /** of a server with HTTPS: its CA, PEM; "" = it speaks plain HTTP */
+  ca: string;
   /** process number of workerd */
   runtimePid: number;
   output(): string;
@@ -83,15 +87,18 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
 /** What tests compare is to be the same on every machine: neither its address nor its name is told. */
 const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME="];
 
-/** Starts a server on the data folder and waits for its ready line. */
-export async function startServer(dataFolder: string, args: readonly string[] = []): Promise<Server> {
-  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...NOTHING_OWN, ...args], { bare: true });
-  const [, url = ""] = await process_.printed(/ready at (http:\S+)/);
+/** Starts a server on the data folder and waits for its ready line. `secure`: with HTTPS and credentials, as `npm start` is without options. */
+export async function startServer(dataFolder: string, args: readonly string[] = [], { secure = false } = {}): Promise<Server> {
+  const open = secure ? [] : ["--insecure-http"];
+  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...open, ...NOTHING_OWN, ...args], { bare: true });
+  const [, url = ""] = await process_.printed(/ready at (https?:\S+)/);
   const runner = pidIn(join(dataFolder, "runner.lock"));
   const runtime = pidIn(join(dataFolder, "workerd.json"));
   return {
     url,
     kubeconfig: join(dataFolder, "kubeconfig"),
+    token: secure ? readFileSync(join(dataFolder, "admin-token"), "utf8").trim() : "",
+    ca: secure ? readFileSync(join(dataFolder, "ca.crt"), "utf8") : "",
     runtimePid: runtime,
     output: process_.output,
     ended: process_.ended,

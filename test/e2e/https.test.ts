@@ -1,0 +1,145 @@
+/** `npm start` as it is without options: HTTPS with a CA of its own, and a token. */
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { createGunzip } from "node:zlib";
+import { CoreV1Api, KubeConfig, Watch } from "@kubernetes/client-node";
+import { describe, expect, it } from "vitest";
+import { runProgram } from "../support/server/program";
+import { serverForTests } from "../support/server/server-for-tests";
+
+const SERVICES = "/api/v1/namespaces/default/services";
+const namespace = "default";
+const ports = [{ port: 80 }];
+const poll = { timeout: 10_000, interval: 20 };
+
+describe("npm start without options", () => {
+  const server = serverForTests([], { secure: true });
+
+  const client = (): KubeConfig => {
+    const config = new KubeConfig();
+    config.loadFromFile(server.kubeconfig);
+    return config;
+  };
+  const create = (name: string) =>
+    client()
+      .makeApiClient(CoreV1Api)
+      .createNamespacedService({ namespace, body: { metadata: { name }, spec: { ports } } });
+  const credentials = () => ({ ca: server.ca, headers: { Authorization: `Bearer ${server.token}` } });
+
+  it("ready line and kubeconfig: name the https address", () => {
+    expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(server.output()).toContain(`Servicenet is ready at ${server.url} (`);
+    expect(client().getCurrentCluster()).toMatchObject({ server: server.url, skipTLSVerify: false });
+    expect(client().getCurrentUser()?.token).toBe(server.token);
+  });
+
+  it("JavaScript client with the kubeconfig: creates, lists and watches", async () => {
+    const names: string[] = [];
+    const watching = await new Watch(client()).watch(
+      SERVICES,
+      {},
+      (_, { metadata }: { metadata: { name: string } }) => names.push(metadata.name),
+      () => undefined,
+    );
+    await create("web");
+    await expect.poll(() => names, poll).toContain("web");
+    watching.abort();
+    const { items } = await client().makeApiClient(CoreV1Api).listNamespacedService({ namespace });
+    expect(items.map(({ metadata }) => metadata?.name)).toEqual(["kubernetes", "web"]);
+  });
+
+  it("watch with Accept-Encoding: gzip: delivers each event at once", async () => {
+    const options = credentials();
+    const watching = request(`${server.url}${SERVICES}?watch=true`, {
+      ...options,
+      headers: { ...options.headers, "Accept-Encoding": "gzip" },
+    });
+    let text = "";
+    watching.on("response", (response) => {
+      const plain = response.headers["content-encoding"] === "gzip" ? response.pipe(createGunzip()) : response;
+      plain.on("data", (piece: Buffer) => (text += piece.toString()));
+    });
+    watching.on("error", () => undefined).end();
+    await expect.poll(() => text, poll).toContain('"web"');
+    for (const name of ["gz-1", "gz-2", "gz-3"]) {
+      await create(name);
+      await expect.poll(() => text, { timeout: 2_000, interval: 5 }).toContain(`"${name}"`);
+    }
+    watching.destroy();
+  });
+
+  it("plain HTTP to the port: no answer, and one line in the log", async () => {
+    await expect(fetch(`${server.url.replace("https", "http")}/version`)).rejects.toThrow("fetch failed");
+    await expect.poll(() => server.output(), poll).toMatch(/"event":"TLS handshake failed","reason":"HTTP_REQUEST"\}\n/);
+    expect(server.output()).not.toContain("stack:");
+  });
+
+  it("TLS: HTTP/1.1 alone, version 1.2 or newer, a certificate for the names of loopback and no other", async () => {
+    const port = Number(new URL(server.url).port);
+    const shown = async (servername: string): Promise<{ error: string; protocol: string | null; names: string | undefined }> => {
+      const socket = connect({
+        host: "127.0.0.1",
+        port,
+        ca: server.ca,
+        servername,
+        ALPNProtocols: ["h2", "http/1.1"],
+        rejectUnauthorized: false,
+      });
+      await once(socket, "secureConnect");
+      const names = socket.getPeerX509Certificate()?.subjectAltName;
+      const { authorized, authorizationError } = socket;
+      const error = authorized ? "" : String(authorizationError);
+      const protocol = socket.getProtocol();
+      expect(socket.alpnProtocol).toBe(false);
+      socket.destroy();
+      return { error, protocol, names };
+    };
+    expect(await shown("localhost")).toEqual({
+      error: "",
+      protocol: "TLSv1.3",
+      names: "DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1",
+    });
+    expect((await shown("elsewhere.example")).error).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+    const old = connect({
+      host: "127.0.0.1",
+      port,
+      ca: server.ca,
+      minVersion: "TLSv1.1",
+      maxVersion: "TLSv1.1",
+      ciphers: "DEFAULT:@SECLEVEL=0",
+    });
+    await expect(once(old, "secureConnect")).rejects.toThrow(/version|alert/i);
+  });
+
+  it("files with secrets: readable by their owner alone", () => {
+    for (const name of ["admin-token", "ca.key", "server.key", "kubeconfig"])
+      expect([name, statSync(join(server.folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+    expect(readdirSync(server.folder).filter((name) => name.endsWith(".new"))).toEqual([]);
+  });
+
+  it("programs: need the server's address and its files, or its kubeconfig alone", async () => {
+    const file = (name: string): string => join(server.folder, name);
+    const given = ["--server", server.url, "--ca-file", file("ca.crt"), "--token-file", file("admin-token")];
+    expect(await runProgram("check", given)).toMatchObject({ code: 0 });
+    expect(await runProgram("check", ["--kubeconfig", server.kubeconfig])).toMatchObject({ code: 0 });
+  });
+
+  it("Ctrl-C: watches end as they should; the next start has the same CA, certificate and token", async () => {
+    const { ca, token, url } = server;
+    const certificate = readFileSync(join(server.folder, "server.crt"), "utf8");
+    const watching = request(`${url}${SERVICES}?watch=true`, credentials()).end();
+    const [response] = (await once(watching, "response")) as [NodeJS.ReadableStream & { complete: boolean }];
+    const ended = once(response.resume(), "end");
+    await server.interrupt();
+    await ended;
+    expect(response.complete).toBe(true);
+    await server.start(["--port", new URL(url).port]);
+    expect([server.ca, server.token, server.url]).toEqual([ca, token, url]);
+    expect(readFileSync(join(server.folder, "server.crt"), "utf8")).toBe(certificate);
+    const { items } = await client().makeApiClient(CoreV1Api).listNamespacedService({ namespace });
+    expect(items.map(({ metadata }) => metadata?.name)).toContain("web");
+  });
+});

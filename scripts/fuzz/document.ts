@@ -58,11 +58,19 @@ const VALUES: Readonly<Record<string, readonly (string | number)[]>> = {
 /** What the operations of a JSON patch often name. */
 const POINTERS = ["", "/metadata/name", "/metadata/labels", "/metadata/annotations/a~1b", "/metadata/finalizers", "/spec", "/spec/ports/0"];
 
+/** Lists that stand in an answer even when they are empty. */
+const NULL_LISTS = [
+  ["io.k8s.api.discovery.v1.EndpointSlice", "endpoints"],
+  ["io.k8s.api.discovery.v1.EndpointSlice", "ports"],
+  ["io.k8s.api.rbac.v1.ClusterRole", "rules"],
+  ["io.k8s.api.rbac.v1.Role", "rules"],
+] as const;
+
 /**
  * Reads the documents of all groups and versions. The result differs from what the server publishes in a few places, where upstream's document says less than
  * the API does: parameters have values that mean something, Accept is one of them, patches are of their form and kind, a DELETE may answer the object that stays.
  * The paths of own-paths.ts are there, too; what is handed on to a node (nodes/proxy) is not, because its answers are no objects. An unset time and
- * an empty list of an EndpointSlice may be `null`. A condition may lack its time (docs/compatibility.md, members with an empty value).
+ * an empty list of an EndpointSlice or of the rules of a role may be `null`. A condition may lack its time (docs/compatibility.md, members with an empty value).
  *
  * @throws Error where a document cannot be read
  */
@@ -77,8 +85,10 @@ export async function fuzzDocument(url: string): Promise<FuzzDocument> {
     schemas[name] = { ...schema, [KINDS]: [...kindsOf(schemas[name]), ...kindsOf(schema)] };
   for (const item of Object.values(paths)) adapt(item);
   for (const name of [`${META}.Time`, `${META}.MicroTime`]) schemas[name] = { ...schemas[name], nullable: true };
-  const { properties } = schemas["io.k8s.api.discovery.v1.EndpointSlice"] as { properties: Record<string, Json> };
-  for (const name of ["endpoints", "ports"]) properties[name] = { ...properties[name], nullable: true };
+  for (const [kind, name] of NULL_LISTS) {
+    const { properties } = schemas[kind] as { properties: Record<string, Json> };
+    properties[name] = { ...properties[name], nullable: true };
+  }
   const condition = schemas[`${META}.Condition`] as { required: string[] };
   condition.required = condition.required.filter((name) => name !== "lastTransitionTime");
   const info = { title: "Servicenet", version: "all groups" };

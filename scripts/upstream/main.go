@@ -17,6 +17,7 @@ import (
 // roots are the served kinds, by the name of their OpenAPI component.
 var roots = []string{
 	"io.k8s.api.authentication.v1.SelfSubjectReview",
+	"io.k8s.api.authentication.v1.TokenRequest",
 	"io.k8s.api.authentication.v1.TokenReview",
 	"io.k8s.api.authorization.v1.LocalSubjectAccessReview",
 	"io.k8s.api.authorization.v1.SelfSubjectAccessReview",
@@ -40,6 +41,10 @@ var roots = []string{
 	"io.k8s.api.networking.v1.IPAddress",
 	"io.k8s.api.networking.v1.ServiceCIDR",
 	"io.k8s.api.policy.v1.Eviction",
+	"io.k8s.api.rbac.v1.ClusterRole",
+	"io.k8s.api.rbac.v1.ClusterRoleBinding",
+	"io.k8s.api.rbac.v1.Role",
+	"io.k8s.api.rbac.v1.RoleBinding",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Status",
 }

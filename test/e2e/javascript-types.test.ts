@@ -11,6 +11,7 @@ import {
   NetworkingV1Api,
   NetworkingV1beta1Api,
   PatchStrategy,
+  RbacAuthorizationV1Api,
   setHeaderOptions,
 } from "@kubernetes/client-node";
 import type { ApiConstructor } from "@kubernetes/client-node";
@@ -63,6 +64,10 @@ const clients: Readonly<Record<string, [api: ApiConstructor<object>, noun: strin
   "networking.k8s.io/v1beta1 servicecidrs": [NetworkingV1beta1Api, "ServiceCIDR"],
   "networking.k8s.io/v1 ipaddresses": [NetworkingV1Api, "IPAddress"],
   "networking.k8s.io/v1beta1 ipaddresses": [NetworkingV1beta1Api, "IPAddress"],
+  "rbac.authorization.k8s.io/v1 clusterrolebindings": [RbacAuthorizationV1Api, "ClusterRoleBinding"],
+  "rbac.authorization.k8s.io/v1 clusterroles": [RbacAuthorizationV1Api, "ClusterRole"],
+  "rbac.authorization.k8s.io/v1 rolebindings": [RbacAuthorizationV1Api, "NamespacedRoleBinding"],
+  "rbac.authorization.k8s.io/v1 roles": [RbacAuthorizationV1Api, "NamespacedRole"],
   "coordination.k8s.io/v1 leases": [CoordinationV1Api, "NamespacedLease"],
   "discovery.k8s.io/v1 endpointslices": [DiscoveryV1Api, "NamespacedEndpointSlice"],
 };

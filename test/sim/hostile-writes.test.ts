@@ -47,6 +47,19 @@ const SPECS: Readonly<Record<string, JsonObject>> = {
   },
   ipaddresses: { spec: { parentRef: { group: "", resource: "services", namespace: "ns", name: "x" } } },
   servicecidrs: { spec: { cidrs: ["10.0.0.0/16"] } },
+  clusterrolebindings: {
+    subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "ann" }],
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "reader" },
+  },
+  clusterroles: {
+    rules: [{ verbs: ["get"], nonResourceURLs: ["/metrics"] }],
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { a: "b" }, matchExpressions: [{ key: "c", operator: "Exists" }] }] },
+  },
+  rolebindings: {
+    subjects: [{ kind: "ServiceAccount", name: "robot", namespace: "ns" }],
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "reader" },
+  },
+  roles: { rules: [{ verbs: ["get"], apiGroups: [""], resources: ["pods"], resourceNames: ["a"] }] },
   leases: { spec: { holderIdentity: "me", leaseDurationSeconds: 40 } },
   endpointslices: { addressType: "IPv4", endpoints: [{ addresses: ["192.0.2.1"] }], ports: [{ name: "http", port: 80 }] },
 };

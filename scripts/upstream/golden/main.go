@@ -20,6 +20,7 @@ import (
 	events "k8s.io/api/events/v1"
 	networking "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
+	rbac "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,6 +42,7 @@ func served() []struct {
 	}
 	return []row{
 		{"io.k8s.api.authentication.v1.SelfSubjectReview", func() runtime.Object { return &authentication.SelfSubjectReview{} }},
+		{"io.k8s.api.authentication.v1.TokenRequest", func() runtime.Object { return &authentication.TokenRequest{} }},
 		{"io.k8s.api.authentication.v1.TokenReview", func() runtime.Object { return &authentication.TokenReview{} }},
 		{"io.k8s.api.authorization.v1.LocalSubjectAccessReview", func() runtime.Object { return &authorization.LocalSubjectAccessReview{} }},
 		{"io.k8s.api.authorization.v1.SelfSubjectAccessReview", func() runtime.Object { return &authorization.SelfSubjectAccessReview{} }},
@@ -64,6 +66,10 @@ func served() []struct {
 		{"io.k8s.api.networking.v1.IPAddress", func() runtime.Object { return &networking.IPAddress{} }},
 		{"io.k8s.api.networking.v1.ServiceCIDR", func() runtime.Object { return &networking.ServiceCIDR{} }},
 		{"io.k8s.api.policy.v1.Eviction", func() runtime.Object { return &policy.Eviction{} }},
+		{"io.k8s.api.rbac.v1.ClusterRole", func() runtime.Object { return &rbac.ClusterRole{} }},
+		{"io.k8s.api.rbac.v1.ClusterRoleBinding", func() runtime.Object { return &rbac.ClusterRoleBinding{} }},
+		{"io.k8s.api.rbac.v1.Role", func() runtime.Object { return &rbac.Role{} }},
+		{"io.k8s.api.rbac.v1.RoleBinding", func() runtime.Object { return &rbac.RoleBinding{} }},
 		{"io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions", func() runtime.Object { return &meta.DeleteOptions{} }},
 		{"io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata", func() runtime.Object { return &meta.PartialObjectMetadata{} }},
 		{"io.k8s.apimachinery.pkg.apis.meta.v1.Status", func() runtime.Object { return &meta.Status{} }},

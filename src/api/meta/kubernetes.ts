@@ -16,6 +16,7 @@ import type {
   V1Endpoints,
   V1Eviction,
   V1IPAddress,
+  V1LabelSelector,
   V1Lease,
   V1Namespace,
   V1Node,
@@ -50,6 +51,7 @@ export type Wire<T> = T extends Date
 export type ObjectMeta = Wire<V1ObjectMeta>;
 export type OwnerReference = Wire<V1OwnerReference>;
 export type Condition = Wire<V1Condition>;
+export type LabelSelector = Wire<V1LabelSelector>;
 export type DeleteOptions = Wire<V1DeleteOptions>;
 
 /** Any API object: the members that generic code relies on. Stored objects carry neither kind nor apiVersion. */

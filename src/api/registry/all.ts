@@ -11,6 +11,8 @@ import { podTemplatesDefinition } from "./pod-templates/definition";
 import { podsDefinition } from "./pods/definition";
 import { resourceQuotasDefinition } from "./resource-quotas/definition";
 import type { ResourceDefinition } from "./resource";
+import { clusterRoleBindingsDefinition, roleBindingsDefinition } from "./role-bindings/definition";
+import { clusterRolesDefinition, rolesDefinition } from "./roles/definition";
 import { secretsDefinition } from "./secrets/definition";
 import { serviceAccountsDefinition } from "./service-accounts/definition";
 import { serviceCIDRsDefinition } from "./service-cidrs/definition";
@@ -32,6 +34,10 @@ export const definitions: readonly ResourceDefinition[] = [
   eventsGroupEventsDefinition,
   ipAddressesDefinition,
   serviceCIDRsDefinition,
+  clusterRoleBindingsDefinition,
+  clusterRolesDefinition,
+  roleBindingsDefinition,
+  rolesDefinition,
   leasesDefinition,
   endpointSlicesDefinition,
 ];

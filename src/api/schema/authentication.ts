@@ -1,8 +1,8 @@
 /**
- * authentication.k8s.io/v1: reviews of the sender and of tokens; created and answered, never stored (k8s.io/api authentication/v1, v0.36).
+ * authentication.k8s.io/v1: reviews of the sender and of tokens, and requests for tokens; created and answered, never stored (k8s.io/api authentication/v1, v0.36).
  */
 import { ObjectMeta } from "./meta";
-import { bool, kind, listOf, mapOf, message, plain, ref, required, string } from "./dsl";
+import { always, bool, int64, kind, listOf, mapOf, message, plain, pointer, ref, required, string, time } from "./dsl";
 import type { MessageSchema } from "./types";
 
 const UserInfo: MessageSchema = message(
@@ -54,3 +54,43 @@ export const TokenReviewSchema: MessageSchema = kind("io.k8s.api.authentication.
   spec: required(2, ref(TokenReviewSpec), "The token that is asked about."),
   status: plain(3, ref(TokenReviewStatus), "The answer; filled by the server."),
 });
+
+const BoundObjectReference: MessageSchema = message(
+  "io.k8s.api.authentication.v1.BoundObjectReference",
+  {
+    kind: plain(1, string, "Pod, Node or Secret."),
+    apiVersion: plain(2, string, "API version of the object."),
+    name: plain(3, string, "Name of the object."),
+    uid: plain(4, string, "UID of the object."),
+  },
+  { description: "The object that a token lives and dies with." },
+);
+
+const TokenRequestSpec: MessageSchema = message(
+  "io.k8s.api.authentication.v1.TokenRequestSpec",
+  {
+    audiences: always(1, listOf(string), "For whom the token is; none = for the API server."),
+    expirationSeconds: pointer(4, int64, "For how long the token is good; the server may shorten it."),
+    boundObjectRef: pointer(3, ref(BoundObjectReference), "The token is good as long as this object is there."),
+  },
+  { description: "The token that is wanted." },
+);
+
+const TokenRequestStatus: MessageSchema = message(
+  "io.k8s.api.authentication.v1.TokenRequestStatus",
+  {
+    token: always(1, string, "The token."),
+    expirationTimestamp: always(2, time, "When it ends."),
+  },
+  { description: "The token that was made." },
+);
+
+export const TokenRequestSchema: MessageSchema = kind(
+  "io.k8s.api.authentication.v1.TokenRequest",
+  "Asks for a token of a ServiceAccount.",
+  {
+    metadata: plain(1, ref(ObjectMeta), "Metadata; not stored."),
+    spec: always(2, ref(TokenRequestSpec), "The token that is wanted."),
+    status: plain(3, ref(TokenRequestStatus), "The answer; filled by the server."),
+  },
+);

@@ -3,11 +3,25 @@ import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/regi
 import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
+import { LABEL_BOOTSTRAPPING, RBAC_DEFAULTS } from "../../api/meta/rbac";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";
 import { LABEL_IDENTITY } from "../../leases/identity/identity-lease";
 import type { BackupType } from "./format";
 import { MARK } from "./mark";
-import { ENDPOINT_SLICES, ENDPOINTS, IP_ADDRESSES, LEASES, NAMESPACES, SERVICE_CIDRS, SERVICES, typeName } from "./order";
+import {
+  CLUSTER_ROLE_BINDINGS,
+  CLUSTER_ROLES,
+  ENDPOINT_SLICES,
+  ENDPOINTS,
+  IP_ADDRESSES,
+  LEASES,
+  NAMESPACES,
+  ROLE_BINDINGS,
+  ROLES,
+  SERVICE_CIDRS,
+  SERVICES,
+  typeName,
+} from "./order";
 
 /** Whether every cluster has the object, or its server renews it. */
 export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "resource">): boolean {
@@ -27,6 +41,11 @@ export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "
       const parent = (object as IPAddress).spec?.parentRef;
       return parent?.resource === "services" && parent.namespace === DEFAULT_NAMESPACE && parent.name === DEFAULT_NAME;
     }
+    case CLUSTER_ROLES:
+    case CLUSTER_ROLE_BINDINGS:
+    case ROLES:
+    case ROLE_BINDINGS:
+      return metadata?.labels?.[LABEL_BOOTSTRAPPING] === RBAC_DEFAULTS;
     case LEASES:
       return metadata?.labels?.[LABEL_IDENTITY] !== undefined || keyOf(object) === `${MARK.namespace}/${MARK.name}`;
     default:

@@ -9,6 +9,10 @@ export const SERVICES = "services";
 export const ENDPOINTS = "endpoints";
 export const ENDPOINT_SLICES = "endpointslices.discovery.k8s.io";
 export const RESOURCE_QUOTAS = "resourcequotas";
+export const CLUSTER_ROLES = "clusterroles.rbac.authorization.k8s.io";
+export const CLUSTER_ROLE_BINDINGS = "clusterrolebindings.rbac.authorization.k8s.io";
+export const ROLES = "roles.rbac.authorization.k8s.io";
+export const ROLE_BINDINGS = "rolebindings.rbac.authorization.k8s.io";
 export const LEASES = "leases.coordination.k8s.io";
 
 /** Events tell of the last hour of another cluster. They name their objects by uids that a restore does not keep. */
@@ -17,6 +21,7 @@ const LEFT_OUT = ["events", "events.events.k8s.io"];
 /**
  * Types that others need come first: namespaces hold objects, ServiceCIDRs give addresses, and IPAddresses without a Service take theirs before
  * any Service does. What Pods name comes before Pods, and owners come before their known dependents. Types without a name here come last, in the file's order.
+ * A role comes before the bindings that name it.
  * ResourceQuotas come behind what they limit, so that a namespace that holds more than its quota allows comes back whole.
  */
 const RESTORED_FIRST = [
@@ -26,6 +31,10 @@ const RESTORED_FIRST = [
   "nodes",
   SERVICES,
   "serviceaccounts",
+  CLUSTER_ROLES,
+  CLUSTER_ROLE_BINDINGS,
+  ROLES,
+  ROLE_BINDINGS,
   "configmaps",
   "secrets",
   "podtemplates",

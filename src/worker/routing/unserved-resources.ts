@@ -25,7 +25,6 @@ const UNSERVED: Readonly<Record<string, string>> = {
   "networking.k8s.io": "ingressclasses ingresses networkpolicies",
   "node.k8s.io": "runtimeclasses",
   policy: "poddisruptionbudgets",
-  "rbac.authorization.k8s.io": "clusterrolebindings clusterroles rolebindings roles",
   "resource.k8s.io": "deviceclasses devicetaintrules resourceclaims resourceclaimtemplates resourceslices",
   "scheduling.k8s.io": "priorityclasses workloads",
   "storage.k8s.io": "csidrivers csinodes csistoragecapacities storageclasses volumeattachments volumeattributesclasses",

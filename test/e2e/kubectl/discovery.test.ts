@@ -33,6 +33,10 @@ const resources: [string, string, string, boolean, string, string, string][] = [
   ["events", "ev", "events.k8s.io/v1", true, "Event", all, ""],
   ["ipaddresses", "ip", "networking.k8s.io/v1", false, "IPAddress", all, ""],
   ["servicecidrs", "", "networking.k8s.io/v1", false, "ServiceCIDR", all, ""],
+  ["clusterrolebindings", "", "rbac.authorization.k8s.io/v1", false, "ClusterRoleBinding", all, ""],
+  ["clusterroles", "", "rbac.authorization.k8s.io/v1", false, "ClusterRole", all, ""],
+  ["rolebindings", "", "rbac.authorization.k8s.io/v1", true, "RoleBinding", all, ""],
+  ["roles", "", "rbac.authorization.k8s.io/v1", true, "Role", all, ""],
 ];
 type Row = (typeof resources)[number];
 const fullName = ([name, , version]: Row) => (version.includes("/") ? `${name}.${String(version.split("/")[0])}` : name);
@@ -61,7 +65,7 @@ describe("kubectl api-resources", () => {
 
   it("short names, singular names, kinds and groups: resolve", () => {
     const line =
-      "get svc,service,Service,po,no,ns,ev,ep,ip,cm,sa,secret,quota,podtemplate,ipaddress,servicecidr,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
+      "get svc,service,Service,po,no,ns,ev,ep,ip,cm,sa,secret,quota,podtemplate,ipaddress,servicecidr,role,rolebinding,clusterrole,clusterrolebinding,lease,endpointslice.discovery.k8s.io,leases.v1.coordination.k8s.io";
     expect(kubectl.run(`${line} -A`).code).toBe(0);
     expect(kubectl.run("get all -A").out).toContain("service/kubernetes");
   });
@@ -77,6 +81,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
       "events.k8s.io/v1",
       "networking.k8s.io/v1",
       "networking.k8s.io/v1beta1",
+      "rbac.authorization.k8s.io/v1",
       "v1",
     ]);
   });
@@ -205,6 +210,10 @@ describe("kubectl explain", () => {
     { type: "ipaddresses", kind: "IPAddress", fields: ["metadata", "spec"] },
     { type: "leases", kind: "Lease", fields: ["metadata", "spec"] },
     { type: "endpointslices", kind: "EndpointSlice", fields: ["addressType", "endpoints", "metadata", "ports"] },
+    { type: "roles", kind: "Role", fields: ["metadata", "rules"] },
+    { type: "clusterroles", kind: "ClusterRole", fields: ["aggregationRule", "metadata", "rules"] },
+    { type: "rolebindings", kind: "RoleBinding", fields: ["metadata", "roleRef", "subjects"] },
+    { type: "clusterrolebindings", kind: "ClusterRoleBinding", fields: ["metadata", "roleRef", "subjects"] },
     { type: "subjectaccessreviews", kind: "SubjectAccessReview", fields: ["metadata", "spec", "status"] },
   ])("$type: kind and fields", ({ type, kind, fields }) => {
     const text = ok(`explain ${type}`);

@@ -22,6 +22,8 @@ const ALIKE = [
   "resourcequotas",
   "secrets",
   "serviceaccounts",
+  "rolebindings",
+  "roles",
   "leases",
   "endpointslices",
 ];

@@ -20,6 +20,13 @@ const now = new V1MicroTime();
 const container = { name: "main", image: "registry.example/image:1" };
 const condition = { type: "Tested", status: "True", reason: "Tested", message: "by hand", lastTransitionTime: new Date(1_700_000_000_000) };
 const addressType = "IPv4";
+const RBAC = "rbac.authorization.k8s.io";
+const rule = { verbs: ["get"], apiGroups: [""], resources: ["pods"], resourceNames: ["a"] };
+const subjects = [
+  { kind: "Group", apiGroup: RBAC, name: "readers" },
+  { kind: "ServiceAccount", namespace, name: "robot" },
+];
+const roleRef = { apiGroup: RBAC, name: "reader" };
 const ipAddress = (third: number) => ({
   name: (n: number) => `10.96.${String(third)}.${String(n)}`,
   content: (n: number) => ({ spec: { parentRef: { group: "example.com", resource: "things", namespace, name: `thing-${String(n)}` } } }),
@@ -114,6 +121,22 @@ export const servedTypes: readonly ServedType[] = [
   { served: "networking.k8s.io/v1beta1", resource: "servicecidrs", ...serviceCIDR(202) },
   { served: "networking.k8s.io/v1", resource: "ipaddresses", ...ipAddress(201) },
   { served: "networking.k8s.io/v1beta1", resource: "ipaddresses", ...ipAddress(202) },
+  {
+    served: "rbac.authorization.k8s.io/v1",
+    resource: "clusterrolebindings",
+    content: () => ({ subjects, roleRef: { ...roleRef, kind: "ClusterRole" } }),
+  },
+  {
+    served: "rbac.authorization.k8s.io/v1",
+    resource: "clusterroles",
+    content: () => ({ rules: [rule, { verbs: ["get"], nonResourceURLs: ["/metrics"] }] }),
+  },
+  {
+    served: "rbac.authorization.k8s.io/v1",
+    resource: "rolebindings",
+    content: () => ({ subjects, roleRef: { ...roleRef, kind: "Role" } }),
+  },
+  { served: "rbac.authorization.k8s.io/v1", resource: "roles", content: () => ({ rules: [rule] }) },
   {
     served: "coordination.k8s.io/v1",
     resource: "leases",

@@ -16,6 +16,10 @@ export interface Sample {
 
 const TIME = "2026-01-01T00:00:00Z";
 const condition = { type: "Ready", status: "True", reason: "Tested", message: "a test said so", lastTransitionTime: TIME };
+const RBAC = "rbac.authorization.k8s.io";
+const rule = { verbs: ["get", "list"], apiGroups: ["", "example.com"], resources: ["pods", "pods/log"] };
+const subject = { kind: "User", apiGroup: RBAC, name: "ann" };
+const roleRef = { apiGroup: RBAC, name: "reader" };
 /** for kinds whose content is fixed once it is there */
 const annotation = { path: ["metadata", "annotations", "example.com/changed"], value: "yes" };
 
@@ -97,6 +101,22 @@ export const samples: Readonly<Record<string, Sample>> = {
     content: (n) => ({ spec: { cidrs: [`10.${String(128 + (n >> 8))}.${String(n & 255)}.0/28`] } }),
     change: annotation,
     status: { conditions: [{ ...condition, type: "example.com/Tested" }] },
+  },
+  "rbac.authorization.k8s.io/clusterrolebindings": {
+    content: () => ({ subjects: [subject], roleRef: { ...roleRef, kind: "ClusterRole" } }),
+    change: { path: ["subjects"], value: [{ ...subject, name: "bert" }] },
+  },
+  "rbac.authorization.k8s.io/clusterroles": {
+    content: () => ({ rules: [rule, { verbs: ["get"], nonResourceURLs: ["/metrics"] }] }),
+    change: { path: ["rules"], value: [{ ...rule, verbs: ["*"] }] },
+  },
+  "rbac.authorization.k8s.io/rolebindings": {
+    content: () => ({ subjects: [subject], roleRef: { ...roleRef, kind: "Role" } }),
+    change: { path: ["subjects"], value: [{ kind: "ServiceAccount", name: "robot", namespace: "default" }] },
+  },
+  "rbac.authorization.k8s.io/roles": {
+    content: () => ({ rules: [rule] }),
+    change: { path: ["rules"], value: [{ ...rule, verbs: ["*"] }] },
   },
   "coordination.k8s.io/leases": {
     content: () => ({ spec: { holderIdentity: "a", leaseDurationSeconds: 10 } }),

@@ -57,6 +57,10 @@ it("flags of each kind: upstream's", () => {
   expect(row("secrets")).toEqual(["none", false, true, false, true, ""]);
   expect(row("serviceaccounts")).toEqual(["none", false, true, true, true, "sa"]);
   expect(row("resourcequotas")).toEqual(["none", false, true, true, true, "quota"]);
+  expect(row("roles")).toEqual(["none", true, true, false, true, ""]);
+  expect(row("clusterroles")).toEqual(["none", true, true, false, false, ""]);
+  expect(row("rolebindings")).toEqual(["none", true, true, false, true, ""]);
+  expect(row("clusterrolebindings")).toEqual(["none", true, true, false, false, ""]);
   expect(row("podtemplates")).toEqual(["spec", false, true, true, true, ""]);
 });
 

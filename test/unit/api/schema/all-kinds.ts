@@ -1,5 +1,5 @@
 /** Every kind that has a schema. */
-import { SelfSubjectReviewSchema, TokenReviewSchema } from "../../../../src/api/schema/authentication";
+import { SelfSubjectReviewSchema, TokenRequestSchema, TokenReviewSchema } from "../../../../src/api/schema/authentication";
 import {
   LocalSubjectAccessReviewSchema,
   SelfSubjectAccessReviewSchema,
@@ -24,6 +24,7 @@ import { EventsEventSchema } from "../../../../src/api/schema/events";
 import { DeleteOptionsSchema, StatusSchema } from "../../../../src/api/schema/meta";
 import { IPAddressSchema, ServiceCIDRSchema } from "../../../../src/api/schema/networking";
 import { EvictionSchema } from "../../../../src/api/schema/policy";
+import { ClusterRoleBindingSchema, ClusterRoleSchema, RoleBindingSchema, RoleSchema } from "../../../../src/api/schema/rbac";
 import type { MessageSchema } from "../../../../src/api/schema/types";
 
 export const ALL_KINDS: readonly MessageSchema[] = [
@@ -45,12 +46,17 @@ export const ALL_KINDS: readonly MessageSchema[] = [
   LeaseSchema,
   EndpointSliceSchema,
   EventsEventSchema,
+  ClusterRoleBindingSchema,
+  ClusterRoleSchema,
+  RoleBindingSchema,
+  RoleSchema,
   SelfSubjectAccessReviewSchema,
   SelfSubjectRulesReviewSchema,
   SubjectAccessReviewSchema,
   LocalSubjectAccessReviewSchema,
   SelfSubjectReviewSchema,
   TokenReviewSchema,
+  TokenRequestSchema,
   StatusSchema,
   DeleteOptionsSchema,
 ];

@@ -11,6 +11,8 @@ const NO_NULL =
 /** The deliberate differences of each version, with their reasons. A difference that no longer exists makes the test fail. */
 const MEANT: Record<string, Record<string, string>> = {
   "1.36": {
+    "io.k8s.api.authentication.v1.TokenRequestSpec.boundObjectRef: null yes, here none": NO_NULL,
+    "io.k8s.api.authentication.v1.TokenRequestSpec.expirationSeconds: null yes, here none": NO_NULL,
     "io.k8s.api.core.v1.GRPCAction.service: null yes, here none": NO_NULL,
     "io.k8s.api.core.v1.ScaleIOVolumeSource.secretRef: null yes, here none": NO_NULL,
     "io.k8s.api.core.v1.TypedLocalObjectReference.apiGroup: null yes, here none": NO_NULL,
@@ -23,7 +25,7 @@ const MEANT: Record<string, Record<string, string>> = {
 describe("schemas of the served kinds", () => {
   it.each(Object.entries(MEANT))("the table of Kubernetes %s: equal, but for the listed differences", async (version, meant) => {
     const upstream = await upstreamFacts(version);
-    expect(differences(upstream, schemaFacts(ALL_KINDS))).toEqual(Object.keys(meant).sort());
+    expect(differences(upstream, schemaFacts(ALL_KINDS)).sort()).toEqual(Object.keys(meant).sort());
     expect(upstream.size).toBeGreaterThan(200);
   });
 

@@ -134,7 +134,8 @@ it("names of quotas: count/ for every namespaced resource but events, and the ol
   expect(names.sort()).toEqual([
     "configmaps",
     ...["configmaps", "endpoints", "endpointslices.discovery.k8s.io", "leases.coordination.k8s.io", "pods", "podtemplates"].map(counted),
-    ...["resourcequotas", "secrets", "serviceaccounts", "services"].map(counted),
+    ...["resourcequotas", "rolebindings.rbac.authorization.k8s.io", "roles.rbac.authorization.k8s.io"].map(counted),
+    ...["secrets", "serviceaccounts", "services"].map(counted),
     ...["pods", "resourcequotas", "secrets", "services", "services.loadbalancers", "services.nodeports"],
   ]);
 });

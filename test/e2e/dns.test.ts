@@ -29,7 +29,7 @@ const text = (): string => textOf(file);
 
 beforeAll(async () => {
   await api.must("POST", SERVICES, { body: { metadata: { name: "web" }, spec: { clusterIP: "10.96.0.80", ports } } });
-  const args = command.replace("http://127.0.0.1:8787", server.url).replace("hosts/cluster.local", file).split(" ");
+  const args = ["--server", server.url, ...command.replace("hosts/cluster.local", file).split(" ")];
   program = await startProgram("dns", args, READY);
 });
 afterAll(async () => {

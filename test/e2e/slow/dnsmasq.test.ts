@@ -62,7 +62,7 @@ beforeAll(async () => {
     anEndpoint("192.0.2.22", "notReady", { hostname: "db-2" }),
   ]);
   await createSlice("early", [anEndpoint("192.0.2.30", "published", { hostname: "early-0" })]);
-  const args = ours.replace("8787", String(serverPort)).replace("hosts/", `${folder}/hosts/`).split(" ");
+  const args = ["--server", server.url, ...ours.replace("hosts/", `${folder}/hosts/`).split(" ")];
   running.push(await startProgram("dns", args, /names of the Services are in/));
   const port = await freePort();
   // Nothing is forwarded to the servers that the machine knows.

@@ -76,7 +76,7 @@ it(
   { timeout: 600_000 },
   async () => {
     const server = machines.start("server", `${block("npm start")} --data-dir ${folder}/data`);
-    await shown(server, /ready at http:\/\/192\.0\.2\.1:8787/);
+    await shown(server, /ready at https:\/\/192\.0\.2\.1:8787/);
     const agents = [ONE, TWO].map((machine) => {
       program(machine, WEB);
       return machines.start(machine.name, of(machine, block("npm run agent")));

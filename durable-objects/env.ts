@@ -36,6 +36,8 @@ export interface Env {
   ANONYMOUS_AUTH?: string;
   ANONYMOUS_NODE_HEALTH?: string;
   STATIC_BAND_GUARD?: string;
+  REQUEST_QUEUE_SECONDS?: string;
+  FAIR_REQUESTS_MIN?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */
   LOOPBACK_ONLY?: string;
   /** not in wrangler.toml either: the names of `npm start --allowed-host`, between commas */

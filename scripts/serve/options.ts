@@ -28,6 +28,8 @@ export interface ServeOptions {
 }
 
 const PORT_MAX = 65_535;
+/** All clusters share one thread here: each request under way keeps those of others waiting. */
+const FAIR_REQUESTS_MIN = "4";
 const HOST_NAME = /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$/i;
 
 export const usage = `Usage: npm start -- [options]
@@ -80,7 +82,8 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
   // Miniflare takes long to load.
   const { readRuntimeConfig } = await import("./runtime");
   const read = readRuntimeConfig(values.config, vars);
-  const config = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
+  const addressed = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
+  const config = withOwn("FAIR_REQUESTS_MIN", () => FAIR_REQUESTS_MIN, addressed, vars);
   const { apiServerLeaseRenewSeconds: renewSeconds } = checkVars(config.vars);
   const dataFolder = resolve(values["data-dir"]);
   return { host, port, allowedHosts, dataFolder, fresh: values.fresh, isInsecure, config, log, renewSeconds };

@@ -161,8 +161,8 @@ export function tooManyRequests(message: string, retryAfterSeconds: number): Sta
 }
 
 /** The server is at its limit of requests. Text and seconds: upstream apiserver server/filters/maxinflight.go, which sends them without a Status. */
-export function overloaded(): Status {
-  return tooManyRequests("Too many requests, please try again later.", 1);
+export function overloaded(retryAfterSeconds = 1): Status {
+  return tooManyRequests("Too many requests, please try again later.", retryAfterSeconds);
 }
 
 export function serviceUnavailable(message: string, retryAfterSeconds: number): Status {

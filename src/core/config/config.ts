@@ -61,6 +61,11 @@ export interface Config {
   /** an address of a static band is for those who may `use` the ServiceCIDR `static` */
   staticBandGuard: boolean;
   /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
+  /** how long a request waits for its turn at most; 0 = it is refused at once */
+  requestQueueSeconds: number;
+  /** under way at once for each user and cluster, however little its neighbours ask for; 0 = only the limits of all count */
+  fairRequestsMin: number;
+  /** no other machine reaches this server: it may serve what is confidential. `npm start` says so; a deployed Worker never does */
   loopbackOnly: boolean;
   /** names, in lower case, to which a server on loopback answers besides localhost and addresses */
   allowedHosts: readonly string[];
@@ -91,11 +96,16 @@ const BATCH_PERIOD_MAX_MS = 3_600_000;
 /** upstream's `syncPeriod` has no limit; a node without power that still gets traffic after two hours is a mistake */
 const PROXY_SYNC_PERIOD_SECONDS_MAX = 3_600;
 /**
- * Upstream's flags of these names have 200 and 400; further requests wait in queues of priority and fairness. Here no queue stands in front,
- * so requests that wait for an object count too: 1,000 creates at 2,000 a second take half of the second that upstream promises.
+ * Upstream's flags of these names have 200 and 400, of requests that an apiserver works on. Here requests that wait for an object count too: 1,000
+ * creates at 2,000 a second take half of the second that upstream promises.
  */
 const MAX_MUTATING_REQUESTS_INFLIGHT = 1000;
 const MAX_REQUESTS_INFLIGHT = 2000;
+/** Upstream: a quarter of the request's timeout of a minute (apiserver util/flowcontrol, RequestWaitLimit). */
+const REQUEST_QUEUE_SECONDS = 15;
+const REQUEST_QUEUE_SECONDS_MAX = 60;
+/** Objects of a deployment have threads of their own: 100 requests of 20 ms are 5,000 a second. `npm start`, one thread for all, sets a few. */
+const FAIR_REQUESTS_MIN = 100;
 
 /**
  * Text of variables -> Config, or all errors. A variable that is absent or blank has upstream's default; variables of other names
@@ -147,6 +157,8 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   const anonymousAuth = parseSwitch(vars, "ANONYMOUS_AUTH", errors);
   const anonymousNodeHealth = parseSwitch(vars, "ANONYMOUS_NODE_HEALTH", errors);
   const staticBandGuard = parseSwitch(vars, "STATIC_BAND_GUARD", errors);
+  const requestQueueSeconds = parseInteger(vars, "REQUEST_QUEUE_SECONDS", REQUEST_QUEUE_SECONDS, REQUEST_QUEUE_SECONDS_MAX, errors, 0);
+  const fairRequestsMin = parseInteger(vars, "FAIR_REQUESTS_MIN", FAIR_REQUESTS_MIN, INT32_MAX, errors, 0);
   if (parseLogLevel(vars.LOG_LEVEL) === undefined)
     errors.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, got ${JSON.stringify(vars.LOG_LEVEL)}`);
   if (errors.length > 0 || !gates.ok || !controllers.ok) return err(errors);
@@ -178,6 +190,8 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     anonymousAuth,
     anonymousNodeHealth,
     staticBandGuard,
+    requestQueueSeconds,
+    fairRequestsMin,
     loopbackOnly: vars.LOOPBACK_ONLY === "true",
     allowedHosts: (vars.ALLOWED_HOSTS ?? "")
       .toLowerCase()

@@ -2,14 +2,14 @@
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
 import type { ConnectDefinition, ObjectReport, ObjectView, Verb } from "../../api/registry/resource";
-import { forbidden, noRepresentation, notAcceptable, overloaded, unknownResource } from "../../api/meta/status";
+import { forbidden, noRepresentation, notAcceptable, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import { renewServed } from "../routing/identity";
 import { writeStreaks } from "../routing/write-streaks";
 import { isOwnOrigin } from "../http/authority";
-import { beginRequest, type Place, UNCOUNTED } from "../http/in-flight";
+import { beginRequest, type Place, refusalOf, UNCOUNTED } from "../http/in-flight";
 import { ANSWER_TYPES, DOCUMENT_TYPES, namesMediaType, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
@@ -98,8 +98,8 @@ export async function dispatch({
     if (!review) return statusResponse(unknownResource(), refusal);
     const timeout = parseTimeout(query);
     if (!timeout.ok) return count(statusResponse(timeout.error, refusal));
-    const place = beginRequest("create", request.headers, configured(env));
-    if (!place) return count(statusResponse(overloaded(), refusal));
+    const place = await turn("create", { env, request, cluster, waitUntil, timeoutMs: timeout.value });
+    if (!place) return count(statusResponse(refusalOf("create"), refusal));
     const body = { request, place, timeoutMs: timeout.value };
     return until(createReview(body, review, target.namespace, query), { count, place, waitUntil });
   }
@@ -125,9 +125,9 @@ export async function dispatch({
   const timeout = info.verb === "watch" ? undefined : parseTimeout(query);
   if (timeout && !timeout.ok) return count(statusResponse(timeout.error, refusal));
   const isUncounted = target.kind === "view" ? mayWait(query) : target.kind === "report" && isSmallReport(request.headers);
-  const place = beginRequest(isUncounted ? "watch" : info.verb, request.headers, configured(env));
-  if (!place) return count(statusResponse(overloaded(), refusal));
   const timeoutMs = timeout?.value ?? 0;
+  const place = await turn(isUncounted ? "watch" : info.verb, { env, request, cluster, waitUntil, timeoutMs });
+  if (!place) return count(statusResponse(refusalOf(info.verb), refusal));
   const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
   let servedId: string | undefined;
   const answer = inCluster(
@@ -145,6 +145,19 @@ export async function dispatch({
   );
   const afterwards = (): Promise<void> => (servedId === undefined ? Promise.resolve() : renewServed(env, servedId, request));
   return until(answer, { count, place, waitUntil }, afterwards);
+}
+
+/** The place of the request among those under way, when its turn has come. */
+async function turn(
+  verb: Verb,
+  asked: Pick<GroupVersionRequest, "env" | "request" | "cluster" | "waitUntil"> & { timeoutMs: number },
+): Promise<Place | undefined> {
+  const { env, request, cluster, waitUntil, timeoutMs } = asked;
+  const { headers, signal } = request;
+  const begun = beginRequest({ verb, headers, config: configured(env), cluster, user: "", signal, timeoutMs });
+  // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
+  if (begun instanceof Promise) waitUntil(begun);
+  return begun;
 }
 
 function askedReview(

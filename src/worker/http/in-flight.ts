@@ -1,51 +1,47 @@
 /**
- * How many requests an isolate works on at once. Further requests are refused before any object is called. So those under way stay fast and hold
- * bounded memory. Upstream: apiserver server/filters/maxinflight.go.
+ * How many requests an isolate works on at once, and whose. A request beyond the limits waits for its turn (src/access/fairness), or is refused before
+ * any object is called. So those under way stay fast and hold bounded memory. Upstream: apiserver server/filters/priority-and-fairness.go.
  *
  * Reads and writes are counted apart. Watches stay open and are not counted. The platform may cancel a request anywhere, without running its end:
  * such a request is forgotten with the period in which it began, or last grew.
  */
-import type { Config } from "../../core/config/config";
+import { systemClock } from "../../../durable-objects/ports";
+import { FairQueue, type Place } from "../../access/fairness/fair-queue";
+import { PeriodCount } from "../../access/fairness/period-count";
 import type { Verb } from "../../api/registry/resource";
+import { overloaded, type Status } from "../../api/meta/status";
+import type { Config } from "../../core/config/config";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, IN_FLIGHT_PERIOD_MS } from "./limits";
 
-/** The share of the limit that one request under way takes. */
-export interface Place {
-  /** Raises the weight of the request to `weight`; never lowers it. Answers false, and changes nothing, where there is no room, or after the end. */
-  grow(weight: number, nowMs: number): boolean;
-  /** Gives the place back: the request has ended, or keeps nothing of its body any more. A second call changes nothing. */
-  end(): void;
-}
+export type { Place } from "../../access/fairness/fair-queue";
 
-/** One kind of request. Periods are numbered; only the newest one and the one before it count. */
+/** One kind of request, without queues. */
 export class InFlight {
-  #period = 0;
-  #ofPeriod = 0;
-  #ofPeriodBefore = 0;
+  readonly #taken = new PeriodCount();
 
   /**
    * Begins a request of this weight if `max` (0 = no limit) leaves room. A request that is alone always has room. Undefined: too many requests.
    */
   begin(weight: number, max: number, nowMs: number): Place | undefined {
-    this.#turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
+    const taken = this.#taken;
+    let period = taken.turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
     let held = 0;
-    let period = this.#period;
     let hasEnded = false;
     const grow = (wanted: number, atMs: number): boolean => {
       if (hasEnded) return false;
-      this.#turnTo(Math.floor(atMs / IN_FLIGHT_PERIOD_MS));
-      const others = this.#taken - this.#counted(period, held);
+      const newest = taken.turnTo(Math.floor(atMs / IN_FLIGHT_PERIOD_MS));
+      const others = taken.sum - taken.counted(period, held);
       if (max > 0 && others > 0 && others + wanted > max) return false;
       // A request that grows is alive: it counts with the newest period.
-      this.#add(period, -held);
-      period = this.#period;
+      taken.add(period, -held);
+      period = newest;
       held = Math.max(held, wanted);
-      this.#add(period, held);
+      taken.add(period, held);
       return true;
     };
     const end = (): void => {
-      if (!hasEnded) this.#add(period, -held);
+      if (!hasEnded) taken.add(period, -held);
       hasEnded = true;
     };
     return grow(weight, nowMs) ? { grow, end } : undefined;
@@ -53,69 +49,110 @@ export class InFlight {
 
   /** The weight of all requests under way. */
   taken(nowMs: number): number {
-    this.#turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
-    return this.#taken;
-  }
-
-  get #taken(): number {
-    return this.#ofPeriod + this.#ofPeriodBefore;
-  }
-
-  /** A clock that was set back does not change the period. */
-  #turnTo(period: number): void {
-    if (period <= this.#period) return;
-    this.#ofPeriodBefore = period === this.#period + 1 ? this.#ofPeriod : 0;
-    this.#ofPeriod = 0;
-    this.#period = period;
-  }
-
-  /** The part of a weight taken in this period that still counts. */
-  #counted(period: number, weight: number): number {
-    return period >= this.#period - 1 ? weight : 0;
-  }
-
-  #add(period: number, weight: number): void {
-    if (period === this.#period) this.#ofPeriod += weight;
-    else if (period === this.#period - 1) this.#ofPeriodBefore += weight;
+    this.#taken.turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
+    return this.#taken.sum;
   }
 }
 
-const reads = new InFlight();
-const writes = new InFlight();
+/** Of the isolate that this code runs in. */
+const seats = new FairQueue(systemClock, IN_FLIGHT_PERIOD_MS);
 
 /** The place of a request that is not counted. */
 export const UNCOUNTED: Place = { grow: () => true, end: () => undefined };
 
-/** As `InFlight.begin`, for one request of the isolate that this code runs in. */
-export function beginRequest(
-  verb: Verb,
-  headers: Headers,
-  { maxRequestsInFlight, maxMutatingRequestsInFlight }: Config,
-): Place | undefined {
-  switch (verb) {
-    case "watch":
-      return UNCOUNTED;
-    case "get":
-    case "list":
-      return reads.begin(1, maxRequestsInFlight, Date.now());
-    default:
-      return writes.begin(weightOfBody(announcedBytes(headers)), maxMutatingRequestsInFlight, Date.now());
-  }
+export interface BeginningRequest {
+  verb: Verb;
+  headers: Headers;
+  config: Config;
+  /** its id */
+  cluster: string;
+  /** "" = nobody: all such requests into a cluster are one flow */
+  user: string;
+  /** true: it waits behind no other flow; it is counted all the same */
+  isExempt?: boolean;
+  /** that a list takes; absent = 1 */
+  listSeats?: number;
+  /** the client's disconnect */
+  signal?: AbortSignal;
+  /** the request's own `timeout` in milliseconds; 0 or absent = none */
+  timeoutMs?: number;
 }
 
-/** Name and label: upstream apiserver endpoints/metrics/metrics.go. Upstream's value is the maximum of the last second. */
-export function inFlightFamily(): MetricFamily {
-  const nowMs = Date.now();
-  return {
-    name: "apiserver_current_inflight_requests",
-    type: "gauge",
-    help: "Requests under way in the isolate that answers, per request kind, as its limits count them.",
-    samples: [
-      { labels: { request_kind: "mutating" }, value: writes.taken(nowMs) },
-      { labels: { request_kind: "readOnly" }, value: reads.taken(nowMs) },
-    ],
-  };
+/** The place of a request, at once or when its turn has come. Undefined: too many requests, which `refusalOf` tells the client. */
+export function beginRequest(asked: BeginningRequest): Place | undefined | Promise<Place | undefined> {
+  const { verb, headers, config, cluster, user, isExempt = false, signal, timeoutMs } = asked;
+  if (verb === "watch") return UNCOUNTED;
+  const kind = kindOf(verb);
+  const isRead = kind === "reads";
+  const queueMs = config.requestQueueSeconds * 1000;
+  return seats.begin({
+    kind,
+    cluster,
+    user,
+    seats: !isRead ? weightOfBody(announcedBytes(headers)) : verb === "list" ? (asked.listSeats ?? 1) : 1,
+    max: isRead ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight,
+    least: config.fairRequestsMin,
+    waitMs: timeoutMs ? Math.min(timeoutMs, queueMs) : queueMs,
+    isExempt,
+    signal,
+  });
 }
+
+/** What a client hears whose request found no place. */
+export function refusalOf(verb: Verb): Status {
+  return overloaded(seats.retryAfterSeconds(kindOf(verb)));
+}
+
+function kindOf(verb: Verb): "reads" | "writes" {
+  return verb === "get" || verb === "list" || verb === "watch" ? "reads" : "writes";
+}
+
+/** Upstream's names of the kinds: apiserver endpoints/metrics/metrics.go. */
+const REQUEST_KINDS = [
+  { kind: "writes", name: "mutating" },
+  { kind: "reads", name: "readOnly" },
+] as const;
+
+/**
+ * Names and labels: upstream apiserver endpoints/metrics/metrics.go, whose value is the maximum of the last second, and util/flowcontrol/metrics. A
+ * priority level is a kind of request here.
+ */
+export function inFlightFamilies(): MetricFamily[] {
+  const counts = REQUEST_KINDS.map(({ kind, name }) => ({ name, ...seats.counts(kind) }));
+  const level = (name: string) => ({ priority_level: name, flow_schema: FLOW_SCHEMA });
+  return [
+    {
+      name: "apiserver_current_inflight_requests",
+      type: "gauge",
+      help: "Requests under way in the isolate that answers, per request kind, as its limits count them.",
+      samples: counts.map(({ name, taken }) => ({ labels: { request_kind: name }, value: taken })),
+    },
+    {
+      name: "apiserver_flowcontrol_current_inqueue_requests",
+      type: "gauge",
+      help: "[BETA] Number of requests currently pending in queues of the API Priority and Fairness subsystem",
+      samples: counts.map(({ name, queued }) => ({ labels: level(name), value: queued })),
+    },
+    {
+      name: "apiserver_flowcontrol_rejected_requests_total",
+      type: "counter",
+      help: "[BETA] Number of requests rejected by API Priority and Fairness subsystem",
+      samples: counts.flatMap(({ name, refused }) =>
+        Object.entries(refused).map(([reason, value]) => ({ labels: { ...level(name), reason }, value })),
+      ),
+    },
+    {
+      name: "apiserver_flowcontrol_request_wait_duration_seconds",
+      type: "histogram",
+      help: "[BETA] Length of time a request spent waiting in its queue",
+      bounds: FairQueue.waitBounds,
+      samples: counts.map(({ name, waits }) => ({ labels: { ...level(name), execute: "true" }, value: waits })),
+    },
+  ];
+}
+
+/** All flows are told apart in one way: by cluster and user. */
+const FLOW_SCHEMA = "by-cluster-and-user";
 
 /** A body of unknown length begins small and grows while it is read. A body that is too large is refused by its length. */
 function announcedBytes(headers: Headers): number {

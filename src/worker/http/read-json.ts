@@ -1,15 +1,16 @@
 /** The JSON body of a request beside the API, read in a place among the writes under way. */
-import { badRequest, overloaded, type Status } from "../../api/meta/status";
+import { badRequest, type Status } from "../../api/meta/status";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json-value";
 import type { Config } from "../../core/config/config";
 import { err, ok, type Result } from "../../core/base/result";
-import { beginRequest } from "./in-flight";
+import { beginRequest, refusalOf } from "./in-flight";
 import { readText } from "./read-body";
 
 /** The object; undefined for an empty body. What is no JSON object is 400, and `what` names what it should be. */
 export async function readJsonObject(request: Request, config: Config, what: string): Promise<Result<JsonObject | undefined, Status>> {
-  const place = beginRequest("update", request.headers, config);
-  if (!place) return err(overloaded());
+  const { headers, signal } = request;
+  const place = await beginRequest({ verb: "update", headers, config, cluster: "", user: "", signal });
+  if (!place) return err(refusalOf("update"));
   try {
     const text = await readText({ request, place });
     if (!text.ok) return text;

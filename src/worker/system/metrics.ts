@@ -10,7 +10,7 @@ import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import { endpointFamilies, MIRROR_METRICS, SLICE_METRICS } from "../../endpoints/metrics/endpoint-families";
 import { healthFamilies } from "../../proxy-health/health-families";
 import { clusterName } from "../../tenancy/cluster-id";
-import { inFlightFamily } from "../http/in-flight";
+import { inFlightFamilies } from "../http/in-flight";
 import { processStartFamily } from "../http/process-start";
 import { requestMetrics } from "../http/request-metrics";
 import { terminations } from "../http/terminations";
@@ -101,7 +101,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ...requestMetrics.families(name),
     longRunningFamily(stores),
     terminations.family(name),
-    inFlightFamily(),
+    ...inFlightFamilies(),
     processStartFamily(),
   ];
   return new Response(metricsText(ofCluster(families, name)), { headers: { "Content-Type": CONTENT_TYPE } });

@@ -703,7 +703,7 @@ describe("configuration", () => {
 });
 
 describe("overload", () => {
-  const LIMITS = { MAX_REQUESTS_INFLIGHT: "2", MAX_MUTATING_REQUESTS_INFLIGHT: "2" };
+  const LIMITS = { MAX_REQUESTS_INFLIGHT: "2", MAX_MUTATING_REQUESTS_INFLIGHT: "2", REQUEST_QUEUE_SECONDS: "0" };
 
   /** An environment whose objects answer when they are let. */
   function holding() {

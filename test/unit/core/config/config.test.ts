@@ -86,6 +86,8 @@ describe("parseConfig: defaults and accepted values", () => {
         serverStartedAtMs: 0,
         maxRequestsInFlight: 2000,
         maxMutatingRequestsInFlight: 1000,
+        requestQueueSeconds: 15,
+        fairRequestsMin: 100,
         authorizationModes: ["Node", "RBAC"],
         anonymousAuth: false,
         anonymousNodeHealth: false,
@@ -134,6 +136,8 @@ describe("parseConfig: defaults and accepted values", () => {
       TERMINATED_POD_GC_THRESHOLD: "0",
       MAX_REQUESTS_INFLIGHT: "0",
       MAX_MUTATING_REQUESTS_INFLIGHT: "7",
+      REQUEST_QUEUE_SECONDS: "0",
+      FAIR_REQUESTS_MIN: "3",
     });
     expect(config.featureGates.DisableAllocatorDualWrite).toBe(false);
     expect(config.featureGates.APIServerIdentity).toBe(false);
@@ -143,6 +147,7 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(config.terminatedPodThreshold).toBe(0);
     expect(config.maxRequestsInFlight).toBe(0);
     expect(config.maxMutatingRequestsInFlight).toBe(7);
+    expect([config.requestQueueSeconds, config.fairRequestsMin]).toEqual([0, 3]);
   });
 });
 
@@ -234,9 +239,13 @@ describe("parseConfig: refusals", () => {
   });
 
   it.each(["-1", "1.5", "many"])("limit of requests or of kept Pods %s: refused", (text) => {
-    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT", "TERMINATED_POD_GC_THRESHOLD"]) {
+    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT", "FAIR_REQUESTS_MIN", "TERMINATED_POD_GC_THRESHOLD"]) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
     }
+  });
+
+  it("a request that waits longer than a minute for its turn: refused", () => {
+    expect(errorsOf({ REQUEST_QUEUE_SECONDS: "61" })).toEqual(['REQUEST_QUEUE_SECONDS must be a whole number between 0 and 60, got "61"']);
   });
 
   it.each<[text: string, modes: string[]]>([

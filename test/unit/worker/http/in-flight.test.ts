@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../../src/core/config/config";
-import { beginRequest, InFlight } from "../../../../src/worker/http/in-flight";
+import type { Verb } from "../../../../src/api/registry/resource";
+import {
+  beginRequest,
+  type BeginningRequest,
+  InFlight,
+  inFlightFamilies,
+  type Place,
+  refusalOf,
+} from "../../../../src/worker/http/in-flight";
 import { IN_FLIGHT_PERIOD_MS } from "../../../../src/worker/http/limits";
 
 /** Begins as many as it takes; answers how many there were. */
@@ -99,10 +107,25 @@ describe("a request that grows", () => {
 });
 
 describe("beginRequest", () => {
-  const config = parseConfig({ MAX_REQUESTS_INFLIGHT: "2", MAX_MUTATING_REQUESTS_INFLIGHT: "48" });
+  const config = parseConfig({
+    MAX_REQUESTS_INFLIGHT: "2",
+    MAX_MUTATING_REQUESTS_INFLIGHT: "48",
+    REQUEST_QUEUE_SECONDS: "0",
+    FAIR_REQUESTS_MIN: "0",
+  });
   if (!config.ok) throw new Error(config.error.join("\n"));
-  const begin = (verb: Parameters<typeof beginRequest>[0], length?: string) =>
-    beginRequest(verb, new Headers(length === undefined ? {} : { "Content-Length": length }), config.value);
+  const request = (verb: Verb, length?: string): BeginningRequest => ({
+    verb,
+    headers: new Headers(length === undefined ? {} : { "Content-Length": length }),
+    config: config.value,
+    cluster: "default",
+    user: "",
+  });
+  const begin = (verb: Verb, length?: string): Place | undefined => {
+    const place = beginRequest(request(verb, length));
+    if (place instanceof Promise) throw new Error("it waits");
+    return place;
+  };
 
   it("reads and writes: counted apart; watches: not counted", () => {
     const ends = [begin("get"), begin("list")];
@@ -110,7 +133,9 @@ describe("beginRequest", () => {
     for (let i = 0; i < 100; i++) expect(begin("watch")).toBeDefined();
     for (const verb of ["create", "update", "patch", "delete", "deletecollection"] as const) ends.push(begin(verb));
     for (const end of ends) end?.end();
-    expect(begin("get")).toBeDefined();
+    const place = begin("get");
+    expect(place).toBeDefined();
+    place?.end();
   });
 
   it.each([
@@ -128,5 +153,38 @@ describe("beginRequest", () => {
     for (let end = begin("create"); end; end = begin("create")) ends.push(end);
     expect(48 - (ends.length - 1)).toBe(requests);
     for (const end of ends) end?.end();
+  });
+
+  it("time to wait: the request begins when another has ended, or is refused after its own timeout", async () => {
+    const waiting = { ...config.value, requestQueueSeconds: 15 };
+    const ends = [begin("get"), begin("get")];
+    const queued = () =>
+      inFlightFamilies()
+        .find(({ name }) => name === "apiserver_flowcontrol_current_inqueue_requests")
+        ?.samples.find(({ labels }) => labels["priority_level"] === "readOnly")?.value;
+    const next = beginRequest({ ...request("get"), config: waiting });
+    const late = beginRequest({ ...request("get"), config: waiting, timeoutMs: 20 });
+    expect(queued()).toBe(2);
+    expect(await late).toBeUndefined();
+    expect(queued()).toBe(1);
+    ends[0]?.end();
+    ends.push(await next);
+    expect([queued(), ends[2] !== undefined]).toEqual([0, true]);
+    for (const end of ends) end?.end();
+  });
+
+  it("a list: takes the seats that are said of it", () => {
+    const list = beginRequest({ ...request("list"), listSeats: 2 });
+    expect(begin("get")).toBeUndefined();
+    if (list && !(list instanceof Promise)) list.end();
+    const place = begin("get");
+    expect(place).toBeDefined();
+    place?.end();
+  });
+
+  it("what refused clients hear: upstream's text, and when to come again", () => {
+    const { code, message, details } = refusalOf("create");
+    expect([code, message]).toEqual([429, "Too many requests, please try again later."]);
+    expect(details?.retryAfterSeconds).toBeGreaterThanOrEqual(1);
   });
 });

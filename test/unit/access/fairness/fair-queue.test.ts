@@ -1,0 +1,301 @@
+import { describe, expect, it } from "vitest";
+import { FairQueue, type Place, type RefusedBecause, type Wanted } from "../../../../src/access/fairness/fair-queue";
+import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX } from "../../../../src/access/fairness/limits";
+import { SimScheduler } from "../../../support/sim/scheduler";
+
+const PERIOD_MS = 120_000;
+const WAIT_MS = 15_000;
+
+function setting(defaults: Partial<Wanted> = {}) {
+  const scheduler = new SimScheduler();
+  const queue = new FairQueue(scheduler.clock(), PERIOD_MS);
+  const wanted = (over: Partial<Wanted>): Wanted => ({
+    kind: "writes",
+    cluster: "a",
+    user: "",
+    seats: 1,
+    max: 4,
+    least: 0,
+    waitMs: WAIT_MS,
+    isExempt: false,
+    ...defaults,
+    ...over,
+  });
+  const begin = (over: Partial<Wanted> = {}) => queue.begin(wanted(over));
+  /** Places of requests that begin at once. */
+  const take = (count: number, over: Partial<Wanted> = {}): Place[] =>
+    Array.from({ length: count }, () => {
+      const place = begin(over);
+      if (!place || place instanceof Promise) throw new Error("it does not begin at once");
+      return place;
+    });
+  const begun: string[] = [];
+  const places: Place[] = [];
+  /** Requests that wait; `begun` has their names in the order in which they begin. */
+  const wait = (name: string, over: Partial<Wanted> = {}): Promise<Place | undefined> => {
+    const turn = begin(over);
+    if (!(turn instanceof Promise)) throw new Error(`${name} does not wait`);
+    void turn.then((place) => {
+      begun.push(place ? name : `${name} refused`);
+      if (place) places.push(place);
+    });
+    return turn;
+  };
+  return { scheduler, queue, begin, take, wait, begun, places };
+}
+
+describe("FairQueue: seats", () => {
+  it("requests up to the maximum: begin at once; each end lets the next one begin", async () => {
+    const { scheduler, take, wait, begun, queue } = setting();
+    const [first] = take(4);
+    void wait("fifth");
+    await scheduler.pass(0);
+    expect([begun, queue.counts("writes").queued]).toEqual([[], 1]);
+    first?.end();
+    first?.end();
+    await scheduler.pass(0);
+    expect([begun, queue.counts("writes").queued, queue.counts("writes").taken]).toEqual([["fifth"], 0, 4]);
+  });
+
+  it("reads and writes: seats of their own", () => {
+    const { take } = setting();
+    take(4);
+    take(4, { kind: "reads" });
+  });
+
+  it("no maximum: any number", () => {
+    setting({ max: 0 }).take(1_000);
+  });
+
+  it("a request heavier than all seats: begins when it is alone, and lets no other past meanwhile", async () => {
+    const { scheduler, take, wait, begun, places } = setting();
+    const [only] = take(1, { cluster: "c" });
+    void wait("heavy", { seats: 9 });
+    void wait("light", { cluster: "b" });
+    await scheduler.pass(10);
+    expect(begun).toEqual([]);
+    only?.end();
+    await scheduler.pass(10);
+    expect(begun).toEqual(["heavy"]);
+    places[0]?.end();
+    await scheduler.pass(10);
+    expect(begun).toEqual(["heavy", "light"]);
+  });
+
+  it("a request that grows: within the seats that others leave; after its end no more", () => {
+    const { scheduler, take, queue } = setting();
+    const [one, other] = take(2);
+    expect([one?.grow(3, scheduler.now), one?.grow(4, scheduler.now), one?.grow(1, scheduler.now)]).toEqual([true, false, true]);
+    expect(queue.counts("writes").taken).toBe(4);
+    one?.end();
+    expect([one?.grow(1, scheduler.now), queue.counts("writes").taken]).toEqual([false, 1]);
+    other?.end();
+    expect(queue.counts("writes").taken).toBe(0);
+  });
+
+  it("requests that never end: forgotten after the next period", async () => {
+    const { scheduler, take, queue } = setting();
+    take(4);
+    await scheduler.pass(2 * PERIOD_MS);
+    expect(queue.counts("writes").taken).toBe(0);
+    take(4);
+  });
+});
+
+describe("FairQueue: the end of a wait", () => {
+  it.each<[what: string, over: Partial<Wanted>, afterMs: number, reason: RefusedBecause]>([
+    ["no time to wait", { waitMs: 0 }, 0, "concurrency-limit"],
+    ["too long a wait", {}, WAIT_MS, "time-out"],
+    ["too long for its own timeout", { waitMs: 300 }, 300, "time-out"],
+  ])("%s: refused, and counted so", async (_, over, afterMs, reason) => {
+    const { scheduler, take, begin, queue } = setting();
+    take(4);
+    const answer = Promise.resolve(begin(over));
+    await scheduler.pass(Math.max(0, afterMs - 1));
+    expect(queue.counts("writes").queued).toBe(afterMs === 0 ? 0 : 1);
+    await scheduler.pass(1);
+    expect(await answer).toBeUndefined();
+    expect(queue.counts("writes")).toMatchObject({ taken: 4, queued: 0, refused: { [reason]: 1 } });
+  });
+
+  it("a client that leaves: its request waits no more, and the next one has its turn", async () => {
+    const { scheduler, take, wait, begun, queue } = setting();
+    const [first] = take(4);
+    const client = new AbortController();
+    void wait("left", { signal: client.signal });
+    void wait("stays");
+    client.abort();
+    await scheduler.pass(0);
+    first?.end();
+    await scheduler.pass(0);
+    expect([begun, queue.counts("writes").refused.cancelled, queue.counts("writes").taken]).toEqual([["left refused", "stays"], 1, 4]);
+  });
+
+  it("a client that has left before: does not wait", () => {
+    const { take, begin } = setting();
+    take(4);
+    expect(begin({ signal: AbortSignal.abort() })).toBeUndefined();
+  });
+
+  it("the heavy one that let nobody past gives up: the others begin", async () => {
+    const { scheduler, take, wait, begun } = setting();
+    take(1, { cluster: "c" });
+    void wait("heavy", { seats: 9, waitMs: 100 });
+    void wait("light", { cluster: "b" });
+    await scheduler.pass(100);
+    expect(begun).toEqual(["heavy refused", "light"]);
+  });
+
+  it("a full queue: refuses its own flow, and no other", () => {
+    const { take, begin, wait } = setting();
+    take(4);
+    for (let i = 0; i < QUEUE_MAX; i++) void wait("own");
+    expect(begin()).toBeUndefined();
+    void wait("other", { cluster: "b" });
+  });
+
+  it("seconds to wait: grow while refusals outnumber what is served, and shrink again", async () => {
+    const { scheduler, take, begin, queue } = setting({ waitMs: 0 });
+    const held = take(4);
+    const seconds: number[] = [];
+    for (let i = 0; i < 7; i++) {
+      seconds.push(queue.retryAfterSeconds("writes"));
+      void begin();
+      await scheduler.pass(1_000);
+    }
+    expect(seconds).toEqual([1, 1, 2, 4, 8, 16, 32]);
+    for (const place of held) place.end();
+    take(2);
+    await scheduler.pass(1_000);
+    expect([queue.retryAfterSeconds("writes"), queue.retryAfterSeconds("reads")]).toEqual([16, 1]);
+    await scheduler.pass(60_000);
+    expect(queue.retryAfterSeconds("writes")).toBe(1);
+  });
+});
+
+describe("FairQueue: turns", () => {
+  const alternating = ["a", "b", "a", "b", "a", "b"];
+
+  it.each<[what: string, of: (name: string) => Partial<Wanted>]>([
+    ["clusters", (name) => ({ cluster: name })],
+    ["users of a cluster", (name) => ({ user: name })],
+  ])("two %s that wait: in turn, however many of one came first", async (_, of) => {
+    const { scheduler, take, wait, begun, places } = setting({ max: 1 });
+    take(1, { cluster: "c" })[0]?.end();
+    const [held] = take(1, { cluster: "c" });
+    for (const name of ["a", "a", "a", "b", "b", "b"]) void wait(name, of(name));
+    held?.end();
+    for (let i = 0; i < 6; i++) {
+      await scheduler.pass(0);
+      places[i]?.end();
+    }
+    expect(begun).toEqual(alternating);
+  });
+
+  it("a cluster of two users beside one of one: the clusters have as much each", async () => {
+    const { scheduler, take, wait, begun, places } = setting({ max: 1 });
+    const [held] = take(1, { cluster: "c" });
+    for (const [cluster, user] of ["a1", "a2", "a1", "a2", "b1", "b1"].map((name) => [...name])) {
+      void wait(`${cluster}${user}`, { cluster: cluster ?? "", user: user ?? "" });
+    }
+    held?.end();
+    for (let i = 0; i < 6; i++) {
+      await scheduler.pass(0);
+      places[i]?.end();
+    }
+    expect(begun).toEqual(["a1", "b1", "a2", "b1", "a1", "a2"]);
+  });
+
+  it("a flow of costly requests: has its turn as seldom as they are costly", async () => {
+    const { scheduler, take, wait, begun, places } = setting({ max: 3 });
+    const [held] = take(1, { cluster: "c", seats: 3 });
+    for (let i = 0; i < 2; i++) void wait("costly", { cluster: "a", seats: 3 });
+    for (let i = 0; i < 4; i++) void wait("cheap", { cluster: "b" });
+    held?.end();
+    for (let i = 0; i < 6; i++) {
+      await scheduler.pass(0);
+      places[i]?.end();
+    }
+    expect(begun).toEqual(["costly", "cheap", "cheap", "cheap", "costly", "cheap"]);
+  });
+
+  it("an exempt request: waits behind no flow, within the same seats", async () => {
+    const { scheduler, take, wait, begun, queue } = setting();
+    const [first] = take(4);
+    void wait("one");
+    void wait("exempt", { isExempt: true });
+    await scheduler.pass(0);
+    expect(begun).toEqual([]);
+    first?.end();
+    await scheduler.pass(0);
+    expect([begun, queue.counts("writes").taken]).toEqual([["exempt"], 4]);
+  });
+});
+
+describe("FairQueue: neighbours", () => {
+  it("a flow without neighbours: has all seats", () => {
+    setting({ max: 100, least: 4 }).take(100);
+  });
+
+  it("a flow whose neighbour asks for one at once: keeps its least under way, and the rest waits", async () => {
+    const { scheduler, take, wait, begun, places } = setting({ max: 100, least: 4 });
+    take(1, { cluster: "quiet" })[0]?.end();
+    const [first] = take(4);
+    void wait("fifth");
+    await scheduler.pass(100);
+    expect([begun, places]).toEqual([[], []]);
+    first?.end();
+    await scheduler.pass(0);
+    expect(begun).toEqual(["fifth"]);
+  });
+
+  it("a flow whose neighbour asks for twenty at once: has ten under way", () => {
+    const { take, wait } = setting({ max: 100, least: 4 });
+    take(20, { cluster: "quiet" });
+    take(10);
+    void wait("eleventh");
+  });
+
+  it("the quiet flow itself: begins at once beside one whose requests wait", () => {
+    const { take, wait } = setting({ max: 100, least: 4 });
+    take(1, { cluster: "quiet" })[0]?.end();
+    take(4);
+    for (let i = 0; i < 40; i++) void wait("noisy");
+    take(8, { cluster: "quiet" });
+  });
+
+  it("a neighbour of a moment ago: half of all seats are free for it; after a minute all are taken", async () => {
+    const { scheduler, take, wait, begun } = setting({ max: 100, least: 4 });
+    take(1, { cluster: "quiet" })[0]?.end();
+    await scheduler.pass(3_000);
+    const held = take(50);
+    void wait("rest");
+    await scheduler.pass(1_000);
+    expect(begun).toEqual([]);
+    for (const place of held) place.end();
+    await scheduler.pass(NEIGHBOUR_MS);
+    take(99);
+  });
+
+  it("users of one cluster: neighbours as clusters are", () => {
+    const { take, wait } = setting({ max: 100, least: 4 });
+    take(1, { user: "quiet" });
+    take(4, { user: "noisy" });
+    void wait("fifth", { user: "noisy" });
+  });
+
+  it("exempt requests: no neighbours", () => {
+    const { take } = setting({ max: 100, least: 4 });
+    take(1, { cluster: "quiet", isExempt: true });
+    take(99);
+  });
+
+  it("more flows than are remembered: served all the same, and forgotten when they are idle", async () => {
+    const { scheduler, take, queue } = setting({ max: 0 });
+    for (let i = 0; i < FLOWS_MAX + 10; i++) take(1, { cluster: `c${i % 100}`, user: `u${i}` })[0]?.end();
+    expect(queue.counts("writes").taken).toBe(0);
+    await scheduler.pass(2 * NEIGHBOUR_MS);
+    take(2, { cluster: "one" });
+    expect(queue.counts("writes").taken).toBe(2);
+  });
+});

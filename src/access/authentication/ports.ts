@@ -24,7 +24,7 @@ export interface ServiceAccountSource {
   readonly clusterId: string;
   /** SigningKeysRpc.publicKeys; its answers are kept here */
   publicKeys(): Promise<readonly PublicKey[]>;
-  /** the uid; undefined = there is none, or it is being deleted. The caller keeps an answer for at most 60 s */
+  /** the uid; undefined = there is none, or its deletionTimestamp is a minute old. The caller keeps an answer for at most 30 s */
   findServiceAccount(namespace: string, name: string): Promise<string | undefined>;
   /** the same of an object that a token is bound to; `namespace` is "" for a Node */
   findBound(kind: BoundKind, namespace: string, name: string): Promise<string | undefined>;
@@ -38,6 +38,6 @@ export interface AuthenticatorPorts {
   verifyToken(id: string, secret: string): Promise<Result<VerifiedToken, TokenFault>>;
   /** of the cluster that clients know by this name; undefined = there is none. It is asked only for tokens that mean to be of a service account */
   serviceAccounts(cluster: string): Promise<ServiceAccountSource | undefined>;
-  /** the JSON behind an https URL, of at most 1 MiB; rejects for any other answer than 200 */
+  /** the JSON behind an https URL, of at most 1 MiB and without redirects; rejects for any other answer than 200 */
   fetchJson(url: string): Promise<unknown>;
 }

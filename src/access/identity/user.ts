@@ -32,6 +32,9 @@ export const SERVICE_ACCOUNTS_PREFIX = "system:serviceaccounts:";
 export const AGENT_PREFIX = "servicenet:agent:";
 export const AGENTS = "servicenet:agents";
 
+/** Extra of a user whose credential has a name: `JTI=…`. Source: upstream apiserver pkg/authentication/user/user.go. */
+export const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
+
 export const ANONYMOUS_CALLER: Caller = {
   user: { name: ANONYMOUS, uid: "", groups: [UNAUTHENTICATED], extra: {} },
   clusters: undefined,

@@ -1,0 +1,158 @@
+/**
+ * Who sends a request.
+ *
+ * What must hold
+ * - A credential that is wrong is refused, whatever else the server would allow without one.
+ * - A token that was revoked is refused 30 s later at the latest, everywhere: an answer is kept no longer.
+ * - Most requests ask no other object: answers are kept, right and wrong ones, and their number is bounded.
+ * - A token of a cluster's service account is good in that cluster alone, and only in the life of the cluster that signed it.
+ */
+import { err, ok, type Result } from "../../core/base/result";
+import { AUTHENTICATED, type Caller, MASTERS, type User } from "../identity/user";
+import { ADMIN, isAdminToken } from "./admin-tokens";
+import { isOwnToken, parseToken } from "./bearer-token";
+import { ExpiringCache } from "./expiring-cache";
+import type { Issuer } from "./issuer-config";
+import { readIssuerKeys } from "./issuer-keys";
+import { userOf } from "./issuer-user";
+import { checkJwt, endOfClaims, readJwt, type UncheckedJwt } from "./jwt";
+import { CLUSTER_PACE, ISSUER_PACE, KeySet, type LoadKeys } from "./key-set";
+import { CREDENTIAL_MAX_CHARS, SIGNING_ALGORITHM } from "./limits";
+import type { AuthenticationFault, AuthenticatorPorts, Credentials } from "./ports";
+import { API_AUDIENCE, isServiceAccountIssuer, serviceAccountIssuer } from "./service-account-claims";
+import { serviceAccountUser } from "./service-account-token";
+import type { AuthenticationSettings } from "./settings";
+
+/** Half of the minute that a revocation may take. */
+const GOOD_MS = 30_000;
+/** Enough against a client that repeats itself. */
+const BAD_MS = 5_000;
+/** Answers kept in one isolate: some hundred bytes each. */
+const KEPT_MAX = 10_000;
+const CLUSTERS_MAX = 1_000;
+
+/** A caller, and from when on his credential is over. */
+interface Judged {
+  readonly caller: Caller;
+  readonly goodUntil: number;
+}
+
+type Judgement = Result<Judged, AuthenticationFault>;
+
+const UNAUTHORIZED = err<AuthenticationFault>("Unauthorized");
+
+export class Authenticator {
+  readonly #good: ExpiringCache<Caller>;
+  readonly #bad: ExpiringCache<true>;
+  readonly #issuers: ReadonlyMap<string, { readonly issuer: Issuer; readonly keys: KeySet }>;
+  /** of clusters, by their ids */
+  readonly #clusterKeys: ExpiringCache<KeySet>;
+
+  constructor(
+    private readonly settings: AuthenticationSettings,
+    private readonly ports: AuthenticatorPorts,
+  ) {
+    const { clock, recorder } = ports;
+    this.#good = new ExpiringCache(clock, KEPT_MAX);
+    this.#bad = new ExpiringCache(clock, KEPT_MAX);
+    this.#clusterKeys = new ExpiringCache(clock, CLUSTERS_MAX);
+    this.#issuers = new Map(
+      settings.issuers.map((issuer) => [issuer.url, { issuer, keys: new KeySet(issuer.url, { clock, recorder }, ISSUER_PACE) }]),
+    );
+  }
+
+  /**
+   * The caller; undefined = the request has no credential.
+   *
+   * @param cluster name of the cluster that the request is for; undefined = the server as a whole
+   */
+  async authenticate(
+    { bearer = "", accessJwt = "" }: Credentials,
+    cluster: string | undefined,
+  ): Promise<Result<Caller | undefined, AuthenticationFault>> {
+    const text = bearer === "" ? accessJwt : bearer;
+    if (text === "") return ok(undefined);
+    if (text.length > CREDENTIAL_MAX_CHARS) return UNAUTHORIZED;
+    const isOwn = bearer !== "" && isOwnToken(bearer);
+    const scope = isOwn ? "own" : bearer === "" ? "access" : `in ${cluster ?? ""}`;
+    const key = `${await this.ports.digest(new TextEncoder().encode(text))} ${scope}`;
+    const known = this.#good.get(key);
+    if (known) return ok(known);
+    if (this.#bad.get(key)) return UNAUTHORIZED;
+    const judged = await (isOwn ? this.#ownToken(text) : this.#jwt(text, bearer === "" ? undefined : { cluster }));
+    const now = this.ports.clock.now();
+    if (judged.ok) this.#good.put(key, judged.value.caller, Math.min(now + GOOD_MS, judged.value.goodUntil));
+    else if (judged.error === "Unauthorized") this.#bad.put(key, true, now + BAD_MS);
+    return judged.ok ? ok(judged.value.caller) : judged;
+  }
+
+  async #ownToken(text: string): Promise<Judgement> {
+    const token = parseToken(text);
+    if (!token) return UNAUTHORIZED;
+    const credential = `token:${token.id}`;
+    const isAdmin = await isAdminToken(this.settings.adminTokens, token, this.ports.digest);
+    if (isAdmin === false) return UNAUTHORIZED;
+    if (isAdmin) return judged({ name: ADMIN, uid: "", groups: [MASTERS], extra: {} }, undefined, credential, Infinity);
+    const verified = await this.#asked("token", () => this.ports.verifyToken(token.id, token.secret));
+    if (!verified.ok) return verified;
+    if (!verified.value.ok) return UNAUTHORIZED;
+    const { user, groups, clusters, goodUntil = Infinity } = verified.value.value;
+    return judged({ name: user, uid: "", groups, extra: {} }, clusters, credential, goodUntil);
+  }
+
+  /** @param own undefined: no token of a service account is taken from there */
+  async #jwt(text: string, own: { readonly cluster: string | undefined } | undefined): Promise<Judgement> {
+    const jwt = readJwt(text);
+    if (!jwt) return UNAUTHORIZED;
+    if (isServiceAccountIssuer(jwt.issuer)) return own?.cluster === undefined ? UNAUTHORIZED : this.#serviceAccount(jwt, own.cluster);
+    const known = this.#issuers.get(jwt.issuer);
+    if (!known) return UNAUTHORIZED;
+    const { issuer, keys } = known;
+    const { url, audiences, algorithms, clusters } = issuer;
+    const load: LoadKeys = () => readIssuerKeys(issuer, (from) => this.ports.fetchJson(from));
+    const claims = await checkJwt(jwt, { issuer: url, audiences, algorithms }, (kid) => keys.keys(kid, load), this.ports.clock.now());
+    if (!claims.ok) return claims;
+    const user = userOf(claims.value, issuer);
+    return user ? judged(user, clusters, `jwt:${url}`, endOfClaims(claims.value)) : UNAUTHORIZED;
+  }
+
+  async #serviceAccount(jwt: UncheckedJwt, cluster: string): Promise<Judgement> {
+    const judgement = await this.#asked("service account", async (): Promise<Judgement> => {
+      const source = await this.ports.serviceAccounts(cluster);
+      if (!source) return UNAUTHORIZED;
+      const issuer = serviceAccountIssuer(source.clusterId);
+      const rules = { issuer, audiences: [API_AUDIENCE], algorithms: [SIGNING_ALGORITHM] };
+      const keys = this.#keysOf(source.clusterId);
+      const load: LoadKeys = () => source.publicKeys();
+      const claims = await checkJwt(jwt, rules, (kid) => keys.keys(kid, load), this.ports.clock.now());
+      if (!claims.ok) return claims;
+      const user = await serviceAccountUser(claims.value, source);
+      return user.ok ? judged(user.value, [cluster], "serviceaccount", endOfClaims(claims.value)) : user;
+    });
+    return judgement.ok ? judgement.value : judgement;
+  }
+
+  #keysOf(clusterId: string): KeySet {
+    const known = this.#clusterKeys.get(clusterId);
+    if (known) return known;
+    const { clock, recorder } = this.ports;
+    const keys = new KeySet(serviceAccountIssuer(clusterId), { clock, recorder }, CLUSTER_PACE);
+    this.#clusterKeys.put(clusterId, keys, Infinity);
+    return keys;
+  }
+
+  /** What another object answers. */
+  async #asked<T>(about: string, ask: () => Promise<T>): Promise<Result<T, AuthenticationFault>> {
+    try {
+      return ok(await ask());
+    } catch (error) {
+      this.ports.recorder.log("warn", "a credential could not be checked", { about, error: String(error) });
+      return err("Unavailable");
+    }
+  }
+}
+
+function judged(user: User, clusters: readonly string[] | undefined, credential: string, goodUntil: number): Judgement {
+  const groups = [...new Set([...user.groups, AUTHENTICATED])];
+  return ok({ caller: { user: { ...user, groups }, clusters, credential }, goodUntil });
+}

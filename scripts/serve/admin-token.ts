@@ -1,31 +1,27 @@
 /** The token of the administrator of a local server: made once, in the data folder (`admin-token`, readable by its owner alone). */
 import { createHash, randomBytes } from "node:crypto";
+import { type BearerToken, drawToken, formatToken, hashSecret, parseToken } from "../../src/access/authentication/bearer-token";
+import { WordRandom } from "../../src/core/base/word-random";
 import { readIfThere, writePrivate } from "./private-file";
 
 export interface AdminToken {
   token: string;
-  /** what the server compares with: `<id>:<salt in hex>:<SHA-256 of salt and secret in hex>` */
+  /** as the variable ADMIN_TOKEN_HASHES has it */
   hash: string;
 }
 
-/** No other start of the server has to know the salt: each has its own. */
-const SALT_BYTES = 16;
-const ID_BYTES = 8;
-const SECRET_BYTES = 32;
-const TOKEN = /^sn_([0-9a-z]+)_([\w-]+)$/;
+const random = new WordRandom(() => randomBytes(4).readUInt32LE());
+const digest = (bytes: Uint8Array): Promise<string> => Promise.resolve(createHash("sha256").update(bytes).digest("hex"));
 
 /** The token that the file has; where it has none, a new one. */
-export function adminTokenIn(path: string): AdminToken {
-  const kept = readIfThere(path)?.trim() ?? "";
-  if (TOKEN.test(kept)) return hashed(kept);
-  const token = `sn_${randomBytes(ID_BYTES).toString("hex")}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
-  writePrivate(path, `${token}\n`);
-  return hashed(token);
+export async function adminTokenIn(path: string): Promise<AdminToken> {
+  const token = parseToken(readIfThere(path)?.trim() ?? "") ?? madeIn(path);
+  const { salt, sha256 } = await hashSecret(token.secret, random, digest);
+  return { token: formatToken(token), hash: `${token.id}:${salt}:${sha256}` };
 }
 
-function hashed(token: string): AdminToken {
-  const [, id = "", secret = ""] = TOKEN.exec(token) ?? [];
-  const salt = randomBytes(SALT_BYTES);
-  const hash = createHash("sha256").update(salt).update(secret).digest("hex");
-  return { token, hash: `${id}:${salt.toString("hex")}:${hash}` };
+function madeIn(path: string): BearerToken {
+  const token = drawToken(random);
+  writePrivate(path, `${formatToken(token)}\n`);
+  return token;
 }

@@ -92,8 +92,7 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
           LOOPBACK_ONLY: String(isLoopback(listen.host)),
           ALLOWED_HOSTS: listen.allowedHosts.join(","),
           SERVER_STARTED_AT: String(Date.now()),
-          ADMIN_TOKEN_HASHES: secure?.adminTokenHash ?? "",
-          AUTHORIZATION_MODE: secure ? "Node,RBAC" : "AlwaysAllow",
+          ...accessBindings(config, secure),
         },
         modules: [{ type: "ESModule", path: "index.js", contents }],
         // "proxy" passes the request target as it was sent; otherwise every target but a path is an exception of the runtime.
@@ -101,6 +100,13 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
       } as WorkerOptions,
     ],
   });
+}
+
+/** The administrator's token is good beside those that the configuration has. Plain HTTP asks nobody, whatever the configuration says. */
+function accessBindings({ vars }: RuntimeConfig, secure: Security | undefined): Record<string, string> {
+  if (!secure) return { ADMIN_TOKEN_HASHES: "", AUTHORIZATION_MODE: "AlwaysAllow" };
+  const { ADMIN_TOKEN_HASHES = "", AUTHORIZATION_MODE = "Node,RBAC" } = vars as Partial<Record<string, string>>;
+  return { ADMIN_TOKEN_HASHES: [secure.adminTokenHash, ADMIN_TOKEN_HASHES].filter((text) => text !== "").join(","), AUTHORIZATION_MODE };
 }
 
 /** Where the Worker of this configuration listens. */

@@ -13,10 +13,10 @@ interface Secured {
 }
 
 /** Throws UserError where the folder's files cannot be read or written. */
-export function secured(folder: DataFolder, host: string, allowedHosts: readonly string[]): Secured {
+export async function secured(folder: DataFolder, host: string, allowedHosts: readonly string[]): Promise<Secured> {
   try {
     const { ca, key, certificates } = keptCertificates(folder.path, ownNames(host, allowedHosts));
-    const { token, hash } = adminTokenIn(folder.adminTokenPath);
+    const { token, hash } = await adminTokenIn(folder.adminTokenPath);
     return { server: { key, certificates, adminTokenHash: hash }, client: { ca, token } };
   } catch (error) {
     throw new UserError(

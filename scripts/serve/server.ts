@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     }
     await assertPortFree(options);
     const { host, port, allowedHosts } = options;
-    const security = options.isInsecure ? undefined : secured(folder, host, allowedHosts);
+    const security = options.isInsecure ? undefined : await secured(folder, host, allowedHosts);
     const listen = { host, port, allowedHosts, statePath: folder.statePath, secure: security?.server };
     // Without its folder the runtime complains of every file that it cannot open.
     runtime = await createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });

@@ -32,6 +32,7 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   "kep-tables": async () => (await import("./bench/suites/kep-tables")).benchKepTables(),
   "endpoint-controllers": async () => (await import("./bench/suites/endpoint-controllers")).benchEndpointControllers(),
   proxy: async () => (await import("./bench/suites/proxy")).benchProxy(),
+  "noisy-neighbour": async () => (await import("./bench/suites/noisy-neighbour")).benchNoisyNeighbour(),
   overload: async () => (await import("./bench/suites/overload")).benchOverload(),
 };
 const names = Object.keys(suites);

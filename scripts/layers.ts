@@ -32,7 +32,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     { path: "src/tenancy", steps: [] },
     {
       path: "src/access",
-      steps: [["identity", "audit"], ["authorization"], ["rbac", "nodes", "fairness", "authentication"]],
+      steps: [["identity"], ["authorization"], ["rbac", "nodes", "fairness", "authentication", "audit"]],
     },
   ],
   [

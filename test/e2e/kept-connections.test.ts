@@ -21,6 +21,10 @@ const server = serverForTests([
   "--var",
   `MAX_MUTATING_REQUESTS_INFLIGHT=${String(PLACES)}`,
   "--var",
+  "REQUEST_QUEUE_SECONDS=0",
+  "--var",
+  "FAIR_REQUESTS_MIN=0",
+  "--var",
   "FEATURE_GATES=MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false",
 ]);
 const api = new Api(() => server.url);

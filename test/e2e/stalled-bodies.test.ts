@@ -12,7 +12,10 @@ const LIMIT = 6;
 /** of the requests that stall; long enough for all of them to have begun on a busy machine */
 const TIMEOUT_S = 10;
 
-const server = serverForTests(["--var", `MAX_MUTATING_REQUESTS_INFLIGHT=${String(LIMIT)}`]);
+const server = serverForTests([
+  ...["--var", `MAX_MUTATING_REQUESTS_INFLIGHT=${String(LIMIT)}`],
+  ...["--var", "REQUEST_QUEUE_SECONDS=0", "--var", "FAIR_REQUESTS_MIN=0"],
+]);
 const api = new Api(() => server.url);
 let services = 0;
 const create = () => api.send("POST", SERVICES, { body: { metadata: { name: `web-${services++}` }, spec: { ports: [{ port: 80 }] } } });

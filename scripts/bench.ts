@@ -10,6 +10,7 @@ import { UserError } from "./terminal/user-error";
 /** Each is loaded when it is chosen: all together take seconds. */
 const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }) => Promise<BenchRow[]>>> = {
   core: async () => (await import("./bench/suites/core")).benchCore(),
+  access: async () => (await import("./bench/suites/access")).benchAccess(),
   server: async () => (await import("./bench/suites/server")).benchServer(),
   fill: async () => (await import("./bench/suites/fill")).benchFill(),
   handoff: async () => (await import("./bench/suites/handoff")).benchHandoff(),

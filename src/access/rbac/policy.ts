@@ -56,19 +56,21 @@ export class Policy {
   put<K extends RbacKind>(kind: K, object: RbacObjects[K]): void {
     const namespace = scopeOf(kind, object.metadata?.namespace);
     const name = object.metadata?.name ?? "";
-    if ("roleRef" in object) {
-      this.remove(kind, namespace, name);
-      this.#bind({ name, namespace, roleRef: object.roleRef, subjects: object.subjects ?? [] });
+    if (isBindingKind(kind)) {
+      const { roleRef, subjects = [] } = object as RoleBinding | ClusterRoleBinding;
+      this.#unbind(namespace, name);
+      this.#bind({ name, namespace, roleRef, subjects });
       return;
     }
+    const { rules = [] } = object as Role | ClusterRole;
     const roles = this.#roles.get(namespace) ?? new Map<string, RuleIndex>();
-    this.#roles.set(namespace, roles.set(name, new RuleIndex(object.rules ?? [])));
+    this.#roles.set(namespace, roles.set(name, new RuleIndex(rules)));
   }
 
   /** Takes an object away; nothing where there is none. */
   remove(kind: RbacKind, namespace: string | undefined, name: string): void {
     const scope = scopeOf(kind, namespace);
-    if (kind === "RoleBinding" || kind === "ClusterRoleBinding") return this.#unbind(scope, name);
+    if (isBindingKind(kind)) return this.#unbind(scope, name);
     const roles = this.#roles.get(scope);
     if (roles?.delete(name) === true && roles.size === 0) this.#roles.delete(scope);
   }
@@ -148,6 +150,10 @@ export function missingRole({ kind, name }: RoleRef): string {
 export function joinErrors(errors: readonly string[]): string {
   const different = [...new Set(errors)];
   return different.length === 1 ? (different[0] ?? "") : `[${different.join(", ")}]`;
+}
+
+function isBindingKind(kind: RbacKind): boolean {
+  return kind === "RoleBinding" || kind === "ClusterRoleBinding";
 }
 
 function scopeOf(kind: RbacKind, namespace: string | undefined): string {

@@ -1,5 +1,5 @@
 /** The rules of a user in a namespace, as a SelfSubjectRulesReview lists them. Source: upstream plugin/pkg/auth/authorizer/rbac/rbac.go (RulesFor). */
-import type { PolicyRule } from "../../api/meta/kubernetes";
+import type { PolicyRule, RoleRef } from "../../api/meta/kubernetes";
 import type { User } from "../identity/user";
 import { joinErrors, missingRole } from "./policy";
 import type { Policy } from "./policy";
@@ -27,7 +27,7 @@ export interface RulesOfUser {
 
 /** A rule with resources and paths is in both lists. */
 export function rulesIn(policy: Policy, user: User, namespace: string): RulesOfUser {
-  const { rules, errors } = policyRulesIn(policy, user, namespace);
+  const { rules, missing } = policyRulesIn(policy, user, namespace);
   const resourceRules = rules
     .filter(({ resources = [] }) => resources.length > 0)
     .map(({ verbs, apiGroups, resources, resourceNames }) => ({ verbs, apiGroups, resources, resourceNames }))
@@ -35,19 +35,24 @@ export function rulesIn(policy: Policy, user: User, namespace: string): RulesOfU
   const nonResourceRules = rules
     .filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0)
     .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs }));
-  return { resourceRules, nonResourceRules, incomplete: false, ...(errors.length > 0 && { evaluationError: joinErrors(errors) }) };
+  return {
+    resourceRules,
+    nonResourceRules,
+    incomplete: false,
+    ...(missing.length > 0 && { evaluationError: joinErrors(missing.map(missingRole)) }),
+  };
 }
 
 /** The rules as their roles have them, and the roles that are missing. */
-export function policyRulesIn(policy: Policy, user: User, namespace: string): { rules: PolicyRule[]; errors: string[] } {
+export function policyRulesIn(policy: Policy, user: User, namespace: string): { rules: PolicyRule[]; missing: RoleRef[] } {
   const rules: PolicyRule[] = [];
-  const errors: string[] = [];
+  const missing: RoleRef[] = [];
   policy.visitGrants(user, namespace, ({ binding }, role) => {
-    if (role === undefined) errors.push(missingRole(binding.roleRef));
-    else rules.push(...role.rules);
+    if (role === undefined) missing.push(binding.roleRef);
+    else for (const rule of role.rules) rules.push(rule);
     return false;
   });
-  return { rules, errors };
+  return { rules, missing };
 }
 
 function withoutAbsent(rule: ResourceRule): ResourceRule {

@@ -1,0 +1,81 @@
+/** Asks a server about its tokens. */
+import { send } from "../cluster/send";
+import type { Target } from "../cluster/target";
+import { UserError } from "../terminal/user-error";
+import type { TokenTask } from "./options";
+
+/** As the server answers it (src/worker/system/tokens.ts). */
+export interface ShownToken {
+  id: string;
+  user: string;
+  groups: string[];
+  clusters?: string[];
+  description: string;
+  state: string;
+  createdAt: string;
+  expiresAt?: string;
+  lastUsed?: string;
+  /** its text; of a new one, and of a rotated one */
+  token?: string;
+}
+
+const PATH = "/admin/tokens";
+
+/** What the server answers. Throws UserError where it refuses. */
+export async function runTask(target: Target, task: TokenTask): Promise<ShownToken | ShownToken[]> {
+  switch (task.kind) {
+    case "list":
+      return (await ask<{ items: ShownToken[] }>(target, "GET", PATH)).items;
+    case "create": {
+      const { user, groups, clusters, expiresAt, description } = task;
+      const end = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
+      return ask(target, "POST", PATH, { user, groups, clusters, expiresAt: end, description });
+    }
+    case "rotate":
+      return ask(target, "POST", `${PATH}/${encodeURIComponent(task.id)}/rotate`, { graceSeconds: task.graceSeconds });
+    case "revoke":
+      return ask(target, "DELETE", `${PATH}/${encodeURIComponent(task.id)}`);
+  }
+}
+
+async function ask<T>(target: Target, method: string, path: string, body?: object): Promise<T> {
+  const reply = await send(target, method, path, body, "application/json").catch((error: unknown) => {
+    throw new UserError(`${target.url} does not answer: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  const document = parsed(reply.text) as T & { message?: string };
+  if (reply.status >= 300) throw new UserError(`${target.url} refuses: ${reply.status} ${document.message ?? reply.text.trim()}`);
+  return document;
+}
+
+function parsed(text: string): object {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return {};
+  }
+}
+
+const COLUMNS = ["ID", "USER", "GROUPS", "CLUSTERS", "STATE", "EXPIRES", "LAST USED", "DESCRIPTION"];
+
+/** A table of tokens. */
+export function tableOf(tokens: readonly ShownToken[]): string {
+  const rows = tokens.map(({ id, user, groups, clusters, state, expiresAt, lastUsed, description }) => [
+    id,
+    user,
+    groups.join(",") || "-",
+    clusters?.join(",") ?? "all",
+    state,
+    expiresAt ?? "never",
+    lastUsed ?? "-",
+    description || "-",
+  ]);
+  const widths = COLUMNS.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)));
+  return [COLUMNS, ...rows]
+    .map((row) =>
+      row
+        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+        .join("   ")
+        .trimEnd(),
+    )
+    .join("\n");
+}

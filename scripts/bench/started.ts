@@ -8,19 +8,32 @@ import { until } from "./service-cidrs";
 import type { LeaseLoad, LeaseLoadResults } from "./load-processes/lease-load-process";
 import type { ServiceLoad, ServiceLoadResult } from "./load-processes/service-load-process";
 
-/** Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. `args`: more for the server. */
-export async function withServer<T>(range: string, body: (server: Server) => Promise<T>, args: readonly string[] = []): Promise<T> {
+/**
+ * Runs `body` against a server with an empty cluster on the range; the server and its data are gone afterwards. `args`: more for the server; `secure`: with
+ * HTTPS and credentials.
+ */
+export async function withServer<T>(
+  range: string,
+  body: (server: Server) => Promise<T>,
+  args: readonly string[] = [],
+  { secure = false } = {},
+): Promise<T> {
   const folder = temporaryFolder();
   try {
-    return await withServerOn(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args], body);
+    return await withServerOn(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args], body, { secure });
   } finally {
     removeFolder(folder);
   }
 }
 
 /** Runs `body` against a server on the data folder, which stays. The server is asked to end, and has ended afterwards. */
-export async function withServerOn<T>(folder: string, args: readonly string[], body: (server: Server) => Promise<T>): Promise<T> {
-  const server = await startServer(folder, args);
+export async function withServerOn<T>(
+  folder: string,
+  args: readonly string[],
+  body: (server: Server) => Promise<T>,
+  { secure = false } = {},
+): Promise<T> {
+  const server = await startServer(folder, args, { secure });
   const killed = (): void => void server.kill();
   process.once("exit", killed);
   try {

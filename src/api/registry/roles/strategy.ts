@@ -2,10 +2,10 @@
 import { invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { ClusterRole, Role } from "../../meta/kubernetes";
-import { validatePathSegmentName } from "../../meta/names";
 import { BASE_STRATEGY } from "../base-strategy";
 import { validateLabelSelector } from "../label-selector";
 import type { Strategy } from "../resource";
+import { validateRoleName } from "../role-names";
 
 type PolicyRule = NonNullable<Role["rules"]>[number];
 
@@ -48,7 +48,7 @@ function validateAggregation({ aggregationRule }: ClusterRole, errors: FieldErro
   });
 }
 
-const COMMON_RULES = { ...BASE_STRATEGY, validateName: validatePathSegmentName, defaults: defaultRules };
+const COMMON_RULES = { ...BASE_STRATEGY, validateName: validateRoleName, defaults: defaultRules };
 
 export const roleStrategy: Strategy<Role> = {
   ...COMMON_RULES,

@@ -28,7 +28,7 @@ const CRONS = [
 const IDLE = 2_000;
 const CALLS_MAX = 20;
 /** The garbage collector asks every store what has changed. */
-const COLLECTOR_CALLS_MAX = 24;
+const COLLECTOR_CALLS_MAX = 28;
 const BUSY = "work";
 /** Before every other name in the directory's order: objects of other tests, in the same runtime, may note their clusters there, too. */
 const IDLE_PREFIX = "0-idle-";

@@ -56,6 +56,7 @@ await runProgram({
       inTurn([
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
+        () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
         () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
         // Seeds beyond those of `npm test`.
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "501"]),

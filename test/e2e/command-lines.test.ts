@@ -25,6 +25,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   simulate: "npm run simulate",
   fuzz: "npm run fuzz",
   bench: "npm run bench",
+  sbom: "npm run sbom",
   "demo-drain": "npm run demo:drain",
   slow: "node scripts/run.mjs scripts/slow.ts",
 };

@@ -1,0 +1,35 @@
+/** The bill of materials, and the checks of the packages that a deployment holds. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { billFindings, lockedPackages, lockFindings } from "../../scripts/dependencies/locked";
+import { runProgramHere } from "../support/server/program";
+
+const root = join(import.meta.dirname, "../..");
+const packages = lockedPackages(join(root, "package-lock.json"));
+
+it("npm run sbom: a CycloneDX document that names every package of a deployment", async () => {
+  const { code } = await runProgramHere("sbom", []);
+  expect(code).toBe(0);
+  const text = readFileSync(join(root, "dist/sbom.cdx.json"), "utf8");
+  const { components } = JSON.parse(text) as { components: { name: string }[] };
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+  expect(components.map(({ name }) => name).sort()).toEqual(expect.arrayContaining(Object.keys(dependencies)));
+  expect(billFindings(text, packages)).toEqual([]);
+});
+
+it("a package that the bill does not name: told", () => {
+  const [one] = packages;
+  expect(billFindings('{"bomFormat":"CycloneDX","components":[]}', packages.slice(0, 1))).toEqual([
+    `${one?.name ?? ""} ${one?.version ?? ""}: not in the bill`,
+  ]);
+  expect(billFindings("{}", [])).toEqual(["the bill is no CycloneDX document"]);
+});
+
+it("packages of package-lock.json: known licences and strong hashes", () => {
+  expect(lockFindings(packages)).toEqual([]);
+  expect(lockFindings([{ name: "a", version: "1", license: "", integrity: "sha1-x" }])).toEqual([
+    "a 1: licence unknown",
+    "a 1: no sha512 in package-lock.json",
+  ]);
+});

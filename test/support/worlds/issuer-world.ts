@@ -12,7 +12,7 @@ import type { NewToken } from "../../../src/access/authentication/token-record";
 import type { JsonObject } from "../../../src/api/schema/json-value";
 import { memoryCredentialStorage } from "../memory/credential-storage";
 
-export const ISSUER = "https://issuer.example";
+const ISSUER = "https://issuer.example";
 export const KEYS_URL = `${ISSUER}/keys`;
 const DISCOVERY_URL = `${ISSUER}/.well-known/openid-configuration`;
 export const SECOND_MS = 1_000;

@@ -25,7 +25,7 @@ export class Controller
     const name = objectName(ctx);
     const cluster = name.slice(0, name.indexOf("/"));
     const own = CONTROLLERS.named(name);
-    const switches = objectSwitches(storage, configOf(env).controllers);
+    const switches = objectSwitches(storage, configOf(env));
     const brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,

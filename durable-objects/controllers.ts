@@ -3,7 +3,13 @@ import { repairController, type RepairSetting } from "../src/addresses/repair/cl
 import type { RepairControllerRpc } from "../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../src/api/rpc/store";
 import type { Controller } from "../src/controllers/controller";
+import { clusterRolesController, type ClusterRolesControllerSetting } from "../src/controllers/cluster-roles-controller";
 import { ControllerTable } from "../src/controllers/controller-table";
+import {
+  type EveryNamespaceControllerSetting,
+  rootCertificateController,
+  serviceAccountController,
+} from "../src/controllers/every-namespace-controllers";
 import { garbageCollectionController, type GarbageCollectionSetting } from "../src/controllers/garbage-collection-controller";
 import { resourceQuotasController, type ResourceQuotasSetting } from "../src/controllers/resource-quotas-controller";
 import { namespacesController, type NamespacesSetting } from "../src/controllers/namespaces-controller";
@@ -44,7 +50,10 @@ export type ControllerName =
   | "node-lifecycle-controller"
   | "pod-garbage-collector-controller"
   | "taint-eviction-controller"
-  | "proxy-health";
+  | "proxy-health"
+  | "serviceaccount-controller"
+  | "root-ca-certificate-publisher-controller"
+  | "clusterrole-aggregation-controller";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting &
   GarbageCollectionSetting &
@@ -53,7 +62,9 @@ export type ControllerSetting = NamespacesSetting &
   EndpointControllerSetting &
   NodeLifecycleSetting &
   PodControllerSetting &
-  ProxyHealthSetting;
+  ProxyHealthSetting &
+  EveryNamespaceControllerSetting &
+  ClusterRolesControllerSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({
   namespaces: namespacesController,
@@ -67,4 +78,7 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "pod-garbage-collector-controller": podCollectionController,
   "taint-eviction-controller": taintEvictionController,
   "proxy-health": proxyHealthController,
+  "serviceaccount-controller": serviceAccountController,
+  "root-ca-certificate-publisher-controller": rootCertificateController,
+  "clusterrole-aggregation-controller": clusterRolesController,
 });

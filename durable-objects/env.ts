@@ -38,6 +38,8 @@ export interface Env {
   STATIC_BAND_GUARD?: string;
   REQUEST_QUEUE_SECONDS?: string;
   FAIR_REQUESTS_MIN?: string;
+  /** not in wrangler.toml: `npm start` sets it when it serves HTTPS, the certificates of its authority as PEM */
+  ROOT_CA?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */
   LOOPBACK_ONLY?: string;
   /** not in wrangler.toml either: the names of `npm start --allowed-host`, between commas */

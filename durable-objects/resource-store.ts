@@ -46,7 +46,7 @@ export class ResourceStore
       endsNamespaces: () => switches.isOn("namespaces"),
     };
     const resource = qualifiedResource(definition);
-    const isFollowed = CONTROLLERS.followersOf(resource).length > 0;
+    const isFollowed = CONTROLLERS.followersOf(resource).some((name) => CONTROLLERS.runsWith(name, config));
     const filters = CONTROLLERS.filtersOf(resource);
     const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
     const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};

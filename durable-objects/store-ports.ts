@@ -53,7 +53,7 @@ export function openStore(
   const definition = definitionOf(group, resource);
   if (!definition) throw new Error(`no resource ${resource} in group ${group}`);
   const config = configOf(env);
-  const switches = objectSwitches(storage, config.controllers);
+  const switches = objectSwitches(storage, config);
   return {
     cluster,
     definition,

@@ -1,5 +1,6 @@
 /** Which controllers of its cluster an object may wake. */
-import type { ControllerList, ControllersSetting } from "../src/core/config/controllers";
+import type { Config } from "../src/core/config/config";
+import type { ControllersSetting } from "../src/core/config/controllers";
 import { ControllerSwitches } from "../src/tenancy/controller-switches";
 import { type DirectoryFacts, directoryFacts } from "./busy";
 import { type ControllerName, CONTROLLERS } from "./controllers";
@@ -14,12 +15,11 @@ export interface ObjectSwitches {
   set(setting: ControllersSetting): void;
 }
 
-/** `byVariable`: the list of the variable CONTROLLERS. */
-export function objectSwitches({ kv }: DurableObjectStorage, byVariable: ControllerList): ObjectSwitches {
+export function objectSwitches({ kv }: DurableObjectStorage, config: Config): ObjectSwitches {
   const storage = { load: () => kv.get<ControllersSetting>(KEY), save: (setting: ControllersSetting) => kv.put(KEY, setting) };
-  const switches = new ControllerSwitches(storage, byVariable);
+  const switches = new ControllerSwitches(storage, config.controllers);
   return {
-    isOn: (name) => CONTROLLERS.isOn(name, switches.list),
+    isOn: (name) => CONTROLLERS.isOn(name, switches.list, config),
     get facts() {
       return switches.isOwn ? directoryFacts(switches.list) : undefined;
     },

@@ -28,7 +28,10 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
   ],
   [
-    { path: "src/controllers", steps: [["followed"], ["advertised", "garbage-collection", "namespaces", "quotas"]] },
+    {
+      path: "src/controllers",
+      steps: [["followed"], ["advertised", "garbage-collection", "namespaces", "quotas", "every-namespace", "cluster-roles"]],
+    },
     { path: "src/tenancy", steps: [] },
     {
       path: "src/access",

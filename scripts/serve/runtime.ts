@@ -60,6 +60,8 @@ interface Listen {
 export interface Security extends KeyPair {
   /** what the server knows of the administrator's token */
   adminTokenHash: string;
+  /** certificate of the authority that signs the server's, as PEM */
+  ca: string;
 }
 
 const ENTRYPOINT = "direct";
@@ -93,6 +95,7 @@ export async function createRuntime(config: RuntimeConfig, listen: Listen, log: 
           ALLOWED_HOSTS: listen.allowedHosts.join(","),
           SERVER_STARTED_AT: String(Date.now()),
           ...accessBindings(config, secure),
+          ROOT_CA: secure?.ca ?? "",
         },
         modules: [{ type: "ESModule", path: "index.js", contents }],
         // "proxy" passes the request target as it was sent; otherwise every target but a path is an exception of the runtime.

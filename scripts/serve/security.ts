@@ -17,7 +17,7 @@ export async function secured(folder: DataFolder, host: string, allowedHosts: re
   try {
     const { ca, key, certificates } = keptCertificates(folder.path, ownNames(host, allowedHosts));
     const { token, hash } = await adminTokenIn(folder.adminTokenPath);
-    return { server: { key, certificates, adminTokenHash: hash }, client: { ca, token } };
+    return { server: { key, certificates, ca, adminTokenHash: hash }, client: { ca, token } };
   } catch (error) {
     throw new UserError(
       `the certificates in the data folder ${folder.path} cannot be used (${error instanceof Error ? error.message : String(error)})`,

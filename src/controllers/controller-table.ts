@@ -3,7 +3,16 @@
  * it is made of its setting. Objects and the simulation make them from one table.
  */
 import type { ChangeFilter } from "../api/store/follower-pokes";
+import type { Config } from "../core/config/config";
 import { type ControllerList, isControllerEnabled, SERVICE_CIDR_CONTROLLER, type UpstreamController } from "../core/config/controllers";
+
+/** What of the configuration decides whether a controller has work at all. */
+export type ControllerConfig = Pick<Config, "authorizationModes" | "rootCertificates">;
+
+/** Whether roles decide what a request may do. Without them nobody reads ServiceAccounts and roles, and clusters stay as empty as they are. */
+export function decidesByRoles({ authorizationModes }: Pick<ControllerConfig, "authorizationModes">): boolean {
+  return authorizationModes.includes("RBAC");
+}
 
 /** `Setting`: what the controller has of its object. `Brain`: the controller as its object calls it. */
 export interface ControllerEntry<Setting, Brain> {
@@ -15,6 +24,8 @@ export interface ControllerEntry<Setting, Brain> {
   filters?: Readonly<Record<string, ChangeFilter>>;
   /** kube-controller-manager's name of it, by which it is switched off; absent = kube-apiserver runs it, so it has no switch */
   upstream?: UpstreamController;
+  /** whether it has work under this configuration; absent = under any */
+  runsWith?(config: ControllerConfig): boolean;
   make(setting: Setting): Brain;
 }
 
@@ -42,21 +53,30 @@ export class ControllerTable<Name extends string, Setting, Brain> {
     return filter ? met.has(filter) : !createdOnly || hearsCreations;
   }
 
-  /** Whether a controller runs in a cluster with this list. */
-  isOn(name: Name, list: ControllerList): boolean {
-    const { upstream } = this.entries[name];
-    return upstream === undefined || isControllerEnabled(list, upstream);
+  /** Whether a controller has work under this configuration. */
+  runsWith(name: Name, config: ControllerConfig): boolean {
+    return this.entries[name].runsWith?.(config) ?? true;
   }
 
-  /** The controllers that do not run in a cluster with this list. */
+  /** Whether a controller runs in a cluster with this list. */
+  isOn(name: Name, list: ControllerList, config: ControllerConfig): boolean {
+    return this.runsWith(name, config) && this.#isListed(name, list);
+  }
+
+  /** The controllers that this list switches off. */
   off(list: ControllerList): Name[] {
-    return this.names.filter((name) => !this.isOn(name, list));
+    return this.names.filter((name) => !this.#isListed(name, list));
   }
 
   /** Upstream's names of the controllers with a switch that run in a cluster with this list, in alphabetical order. */
-  running(list: ControllerList): UpstreamController[] {
-    const switched = this.names.flatMap((name) => this.entries[name].upstream ?? []);
+  running(list: ControllerList, config: ControllerConfig): UpstreamController[] {
+    const switched = this.names.flatMap((name) => (this.runsWith(name, config) ? (this.entries[name].upstream ?? []) : []));
     return [...switched, SERVICE_CIDR_CONTROLLER].filter((upstream) => isControllerEnabled(list, upstream)).sort();
+  }
+
+  #isListed(name: Name, list: ControllerList): boolean {
+    const { upstream } = this.entries[name];
+    return upstream === undefined || isControllerEnabled(list, upstream);
   }
 
   /** The controller of an object's name, as `default/controllers/repair`. Throws for any other name. */

@@ -131,6 +131,10 @@ const MAKE_SLICES: readonly Task[] = [readOn("endpointslice-controller")];
 const MAKE_ENDPOINTS: readonly Task[] = (["endpoints-controller", "endpointslice-mirroring-controller"] as const).map(readOn);
 const OF_NODES: readonly Task[] = (["node-lifecycle-controller", "proxy-health"] as const).map(readOn);
 const OF_PODS: readonly Task[] = (["pod-garbage-collector-controller", "taint-eviction-controller"] as const).map(readOn);
+/** Their part is that of Pods: without roles they have no work, and a part without tasks would make the round longer. */
+const OF_ACCESS: readonly Task[] = (
+  ["serviceaccount-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller"] as const
+).map(readOn);
 /** Stores that one part compacts. */
 const COMPACTED = 10;
 
@@ -142,7 +146,7 @@ const JOBS: Readonly<Record<string, Job>> = {
     name: "maintain",
     rhythm: "minute",
     minutes: 1,
-    parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES, MAKE_SLICES, MAKE_ENDPOINTS, OF_NODES, OF_PODS],
+    parts: [MAINTAIN, [COLLECT_GARBAGE], [REPAIR], OF_NAMESPACES, MAKE_SLICES, MAKE_ENDPOINTS, OF_NODES, [...OF_PODS, ...OF_ACCESS]],
   },
   "*/5 * * * *": { name: "topology", rhythm: "minute", minutes: 5, coveredEachMinute: true, parts: [[MAINTAIN_COORDINATOR]] },
   "0 * * * *": {
@@ -218,7 +222,8 @@ interface Run {
   isAgainOnly?: boolean;
 }
 
-async function runJob({ job, cron, places, again = [], isAgainOnly }: Run, env: Env, { controllers, featureGates }: Config): Promise<void> {
+async function runJob({ job, cron, places, again = [], isAgainOnly }: Run, env: Env, config: Config): Promise<void> {
+  const { controllers, featureGates } = config;
   const byVariable = CONTROLLERS.off(controllers);
   const startedAt = Date.now();
   const [busy, next] = await Promise.all([
@@ -236,7 +241,7 @@ async function runJob({ job, cron, places, again = [], isAgainOnly }: Run, env: 
   await inParallel([...visits], CRON_CONCURRENCY, async ([cluster, { tasks, facts }]) => {
     const isOn = ({ wakes, gate }: Task): boolean =>
       (gate === undefined || featureGates[gate]) &&
-      (wakes === undefined || (facts ? facts.on.includes(wakes) : !byVariable.includes(wakes)));
+      (wakes === undefined || (CONTROLLERS.runsWith(wakes, config) && (facts ? facts.on.includes(wakes) : !byVariable.includes(wakes))));
     let failed = await runTasks(tasks.filter(isOn), env, cluster);
     // The record, which has the list, tells what a later release has brought.
     if (facts && !CONTROLLERS.names.every((name) => facts.on.includes(name) || facts.off.includes(name)))

@@ -60,12 +60,13 @@ export interface Config {
   anonymousNodeHealth: boolean;
   /** an address of a static band is for those who may `use` the ServiceCIDR `static` */
   staticBandGuard: boolean;
-  /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
+  /** PEM text of the authorities that sign the server's certificates, as each namespace tells it; "" = nobody is told */
+  rootCertificates: string;
   /** how long a request waits for its turn at most; 0 = it is refused at once */
   requestQueueSeconds: number;
   /** under way at once for each user and cluster, however little its neighbours ask for; 0 = only the limits of all count */
   fairRequestsMin: number;
-  /** no other machine reaches this server: it may serve what is confidential. `npm start` says so; a deployed Worker never does */
+  /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
   loopbackOnly: boolean;
   /** names, in lower case, to which a server on loopback answers besides localhost and addresses */
   allowedHosts: readonly string[];
@@ -192,6 +193,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     staticBandGuard,
     requestQueueSeconds,
     fairRequestsMin,
+    rootCertificates: vars.ROOT_CA ?? "",
     loopbackOnly: vars.LOOPBACK_ONLY === "true",
     allowedHosts: (vars.ALLOWED_HOSTS ?? "")
       .toLowerCase()

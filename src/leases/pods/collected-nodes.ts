@@ -1,7 +1,7 @@
 /** What the collector has to know of Nodes. */
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
 import { readyCondition } from "../../api/registry/nodes/ready-condition";
-import { type FactRows, KeptFacts } from "./kept-facts";
+import { type FactRows, KeptFacts } from "../../controllers/followed/kept-facts";
 
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 

@@ -4,7 +4,7 @@ import { addDefaultTolerations } from "../../api/registry/pods/default-toleratio
 import { semanticEqual } from "../../api/meta/equality";
 import { parseJson } from "../../core/base/exact-json";
 import type { FedText } from "../../controllers/followed/followed-store";
-import type { FactRows } from "./kept-facts";
+import type { FactRows } from "../../controllers/followed/kept-facts";
 import { KeptPods } from "./kept-pods";
 import type { Toleration } from "./tolerations";
 

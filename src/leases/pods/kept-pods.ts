@@ -1,7 +1,7 @@
 /** What a controller has to know of Pods, by key and by Node. */
 import type { Pod } from "../../api/meta/kubernetes";
 import type { FedText, FeedReader } from "../../controllers/followed/followed-store";
-import { type FactRows, KeptFacts } from "./kept-facts";
+import { type FactRows, KeptFacts } from "../../controllers/followed/kept-facts";
 
 export class KeptPods<Facts extends { readonly node: string }> extends KeptFacts<Pod, Facts> {
   readonly #byNode = new Map<string, Set<string>>();

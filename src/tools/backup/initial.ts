@@ -5,12 +5,15 @@ import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { LABEL_BOOTSTRAPPING, RBAC_DEFAULTS } from "../../api/meta/rbac";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";
+import { DEFAULT_SERVICE_ACCOUNT } from "../../controllers/every-namespace/default-service-account";
+import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";
 import { LABEL_IDENTITY } from "../../leases/identity/identity-lease";
 import type { BackupType } from "./format";
 import { MARK } from "./mark";
 import {
   CLUSTER_ROLE_BINDINGS,
   CLUSTER_ROLES,
+  CONFIG_MAPS,
   ENDPOINT_SLICES,
   ENDPOINTS,
   IP_ADDRESSES,
@@ -18,6 +21,7 @@ import {
   NAMESPACES,
   ROLE_BINDINGS,
   ROLES,
+  SERVICE_ACCOUNTS,
   SERVICE_CIDRS,
   SERVICES,
   typeName,
@@ -46,6 +50,11 @@ export function isInitial(object: KubeObject, type: Pick<BackupType, "group" | "
     case ROLES:
     case ROLE_BINDINGS:
       return metadata?.labels?.[LABEL_BOOTSTRAPPING] === RBAC_DEFAULTS;
+    // Where roles decide, each namespace has them.
+    case SERVICE_ACCOUNTS:
+      return metadata?.name === DEFAULT_SERVICE_ACCOUNT;
+    case CONFIG_MAPS:
+      return metadata?.name === ROOT_CERTIFICATE;
     case LEASES:
       return metadata?.labels?.[LABEL_IDENTITY] !== undefined || keyOf(object) === `${MARK.namespace}/${MARK.name}`;
     default:

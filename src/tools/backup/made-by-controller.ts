@@ -1,5 +1,5 @@
 /**
- * Which slices and Endpoints controllers make of other objects that are backed up, and which Leases servers make. A backup leaves them out: after a
+ * Which slices and Endpoints controllers make of other objects that are backed up, and what servers make of themselves. A backup leaves them out: after a
  * restore they are made anew, and restored ones would stand beside those.
  *
  *   slices of the slice controller   made while their Service has a selector. Of a Service that lost it nobody keeps them, nor of a Service that was
@@ -9,6 +9,7 @@
  *                                    being deleted
  *   those of `default/kubernetes`    that the server keeps: another server has other addresses
  *   identity Leases                  always: they say who serves the cluster now
+ *   ConfigMaps kube-root-ca.crt      always: another server has another authority
  */
 import {
   ENDPOINTS_CONTROLLER,
@@ -21,11 +22,12 @@ import {
 import type { KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";
 import { hasPods } from "../../endpoints/sources/service-pods";
 import { isIdentityLease } from "../../leases/identity/identity-lease";
 import type { BackupType } from "./format";
 import { isInitial } from "./initial";
-import { ENDPOINT_SLICES, ENDPOINTS, LEASES, typeName } from "./order";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, LEASES, typeName } from "./order";
 
 type Type = Pick<BackupType, "group" | "resource">;
 
@@ -40,6 +42,8 @@ export function madeByControllers(services: readonly Service[]): (type: Type, ob
         return isOfServer(type, object) || isMadeOfPods(object, known.get(keyOf(object)));
       case LEASES:
         return isIdentityLease(object);
+      case CONFIG_MAPS:
+        return object.metadata?.name === ROOT_CERTIFICATE;
       default:
         return false;
     }

@@ -13,6 +13,8 @@ export const CLUSTER_ROLES = "clusterroles.rbac.authorization.k8s.io";
 export const CLUSTER_ROLE_BINDINGS = "clusterrolebindings.rbac.authorization.k8s.io";
 export const ROLES = "roles.rbac.authorization.k8s.io";
 export const ROLE_BINDINGS = "rolebindings.rbac.authorization.k8s.io";
+export const SERVICE_ACCOUNTS = "serviceaccounts";
+export const CONFIG_MAPS = "configmaps";
 export const LEASES = "leases.coordination.k8s.io";
 
 /** Events tell of the last hour of another cluster. They name their objects by uids that a restore does not keep. */
@@ -36,6 +38,8 @@ const RESTORED_FIRST = [
   ROLES,
   ROLE_BINDINGS,
   "configmaps",
+  SERVICE_ACCOUNTS,
+  CONFIG_MAPS,
   "secrets",
   "podtemplates",
   "pods",

@@ -117,7 +117,7 @@ export class RpcSource implements CheckSource {
     const config = configOf(this.env);
     if (!config.ok) throw new CheckRefused(config.error);
     const own = state.value.phase === "active" ? state.value.controllers : null;
-    const running = CONTROLLERS.running(own ?? config.value.controllers).includes("endpointslice-controller");
+    const running = CONTROLLERS.running(own ?? config.value.controllers, config.value).includes("endpointslice-controller");
     return { running, batchMs: config.value.endpointsBatchMs };
   }
 

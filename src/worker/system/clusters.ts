@@ -125,7 +125,7 @@ function described({ env, name, rendering }: Asked, code: number, state: Cluster
       ...(state.phase !== "absent" && name !== DEFAULT_CLUSTER ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
       ...(deletion ? { deletionTimestamp: rfc3339Seconds(deletion.deletedAt) } : {}),
     },
-    ...(deletion ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers) }),
+    ...(deletion ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers, config.value) }),
     status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped } : { phase: "Active" },
   };
   return jsonResponse(code, JSON.stringify(document), rendering);

@@ -47,6 +47,9 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   "pod-garbage-collector-controller": FEEDS,
   "taint-eviction-controller": FEEDS,
   "proxy-health": FEEDS,
+  "serviceaccount-controller": FEEDS,
+  "root-ca-certificate-publisher-controller": FEEDS,
+  "clusterrole-aggregation-controller": FEEDS,
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

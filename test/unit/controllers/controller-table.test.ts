@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { ChangeFilter } from "../../../src/api/store/follower-pokes";
-import { ControllerTable } from "../../../src/controllers/controller-table";
+import { type ControllerConfig, ControllerTable, decidesByRoles } from "../../../src/controllers/controller-table";
 
 const bound: ChangeFilter = ({ after }) => after !== undefined;
+const ROLES: ControllerConfig = { authorizationModes: ["Node", "RBAC"], rootCertificates: "" };
+const NO_ROLES: ControllerConfig = { authorizationModes: ["AlwaysAllow"], rootCertificates: "" };
 const table = new ControllerTable<"nodes" | "leases" | "pods", string, string>({
   nodes: { follows: ["nodes"], upstream: "node-lifecycle-controller", make: (setting) => `nodes of ${setting}` },
   leases: { follows: ["nodes", "leases.coordination.k8s.io"], hearsCreations: true, make: (setting) => `leases of ${setting}` },
-  pods: { follows: ["pods"], filters: { pods: bound }, make: (setting) => `pods of ${setting}` },
+  pods: {
+    runsWith: decidesByRoles,
+    upstream: "pod-garbage-collector-controller",
+    follows: ["pods"],
+    filters: { pods: bound },
+    make: (setting) => `pods of ${setting}`,
+  },
 });
 
 describe("ControllerTable", () => {
@@ -32,12 +40,20 @@ describe("ControllerTable", () => {
   });
 
   it.each([
-    [["*"], [], ["node-lifecycle-controller", "service-cidr-controller"]],
-    [["*", "-node-lifecycle-controller"], ["nodes"], ["service-cidr-controller"]],
-    [["service-cidr-controller"], ["nodes"], ["service-cidr-controller"]],
+    [["*"], [], ["node-lifecycle-controller", "pod-garbage-collector-controller", "service-cidr-controller"]],
+    [["*", "-node-lifecycle-controller"], ["nodes"], ["pod-garbage-collector-controller", "service-cidr-controller"]],
+    [["service-cidr-controller"], ["nodes", "pods"], ["service-cidr-controller"]],
   ])("the list %j: switches off %j; %j run, and whoever has no upstream name always", (list, off, running) => {
     expect(table.off(list)).toEqual(off);
-    expect(table.running(list)).toEqual(running);
+    expect(table.running(list, ROLES)).toEqual(running);
+    expect(table.names.filter((name) => table.isOn(name, list, ROLES))).toEqual(table.names.filter((name) => !off.includes(name)));
+  });
+
+  it("a configuration that has no work for a controller: it does not run, whatever the list says", () => {
+    expect(table.names.filter((name) => table.runsWith(name, NO_ROLES))).toEqual(["nodes", "leases"]);
+    expect(table.isOn("pods", ["*"], NO_ROLES)).toBe(false);
+    expect(table.running(["*"], NO_ROLES)).toEqual(["node-lifecycle-controller", "service-cidr-controller"]);
+    expect(table.off(["*"])).toEqual([]);
   });
 
   it.each([

@@ -130,6 +130,8 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory, facts),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
+    // Tests of access make variables of their own.
+    AUTHORIZATION_MODE: "AlwaysAllow",
     ...vars,
   } as unknown as Env;
   return { env, calls, directory, facts, records };

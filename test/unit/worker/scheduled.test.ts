@@ -113,6 +113,24 @@ describe("runScheduled", () => {
     },
   );
 
+  it.each([
+    ["roles alone", {}, ["serviceaccount-controller", "clusterrole-aggregation-controller"]],
+    [
+      "roles and an authority",
+      { ROOT_CA: "PEM" },
+      ["serviceaccount-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller"],
+    ],
+    ["neither", { AUTHORIZATION_MODE: "AlwaysAllow", ROOT_CA: "PEM" }, []],
+  ])("with %s: of the controllers of access %j are called, also in a cluster with a list of its own", async (_, vars, want) => {
+    const fake = withClusters(fakeEnv({}, { AUTHORIZATION_MODE: "Node,RBAC", ...vars }), "a", "own");
+    fake.facts.set(busyKey("minute", "own"), { off: [], on: CONTROLLERS.names });
+    await runScheduled("* * * * *", fake.env, HALF_PAST);
+    for (const cluster of ["a", "own"]) {
+      const ofAccess = called(fake).filter((call) => call.startsWith(`CONTROLLER ${cluster}/`) && /serviceaccount|root-ca|role/.test(call));
+      expect(ofAccess).toEqual(want.map((name) => `CONTROLLER ${cluster}/controllers/${name} poke`));
+    }
+  });
+
   it("a controller of a later release, in a cluster with a list of its own: is not called, and the record is asked to tell it", async () => {
     const fake = withClusters(fakeEnv(), "busy");
     fake.facts.set(busyKey("minute", "busy"), { off: [], on: ["garbage-collection", "repair", ...ENDPOINTS] });

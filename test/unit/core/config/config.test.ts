@@ -92,6 +92,7 @@ describe("parseConfig: defaults and accepted values", () => {
         anonymousAuth: false,
         anonymousNodeHealth: false,
         staticBandGuard: false,
+        rootCertificates: "",
         loopbackOnly: false,
         allowedHosts: [],
       });

@@ -4,6 +4,7 @@ import type { ObjectMeta, Service } from "../../../../src/api/meta/kubernetes";
 
 const SLICES = { group: "discovery.k8s.io", resource: "endpointslices" };
 const ENDPOINTS = { group: "", resource: "endpoints" };
+const CONFIG_MAPS = { group: "", resource: "configmaps" };
 const PODS = { group: "", resource: "pods" };
 const OF_PODS = { "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io" };
 const MIRRORED = { "endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io" };
@@ -36,6 +37,8 @@ it.each<[string, typeof SLICES, ObjectMeta, boolean]>([
   ["Endpoints of a Service that lost its selector", ENDPOINTS, { name: "lost", labels: BY_CONTROLLER }, false],
   ["Endpoints of the controller, the Service is gone", ENDPOINTS, { name: "gone", labels: BY_CONTROLLER }, true],
   ["Endpoints by hand", ENDPOINTS, { name: "plain" }, false],
+  ["the certificates of the server's authority", CONFIG_MAPS, { name: "kube-root-ca.crt" }, true],
+  ["another ConfigMap", CONFIG_MAPS, { name: "web" }, false],
   ["a Pod with such a label", PODS, { labels: of("selecting", OF_PODS) }, false],
 ])("%s: as the row says", (_, type, metadata, want) => {
   expect(isMade(type, { metadata: { namespace: "ns", ...metadata } })).toBe(want);

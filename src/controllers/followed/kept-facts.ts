@@ -1,8 +1,8 @@
 /** What a controller has to know of the objects of one store, by key: fed by the store, and kept as rows. */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import type { FeedReader } from "../../controllers/followed/followed-store";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import type { FeedReader } from "./followed-store";
+import type { KeptRows } from "./kept-rows";
 
 export type FactRows = Pick<KeptRows, "saved" | "put" | "delete">;
 
@@ -28,6 +28,11 @@ export class KeptFacts<O extends KubeObject, Facts extends object> {
 
   get(key: string): Facts | undefined {
     return this.#facts.get(key);
+  }
+
+  /** of the objects that have facts */
+  get keys(): Iterable<string> {
+    return this.#facts.keys();
   }
 
   get reader(): FeedReader {

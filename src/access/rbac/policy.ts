@@ -62,7 +62,8 @@ export class Policy {
       this.#bind({ name, namespace, roleRef, subjects });
       return;
     }
-    const { rules = [] } = object as Role | ClusterRole;
+    // a stored role without rules has null
+    const rules = (object as Role | ClusterRole).rules ?? [];
     const roles = this.#roles.get(namespace) ?? new Map<string, RuleIndex>();
     this.#roles.set(namespace, roles.set(name, new RuleIndex(rules)));
   }

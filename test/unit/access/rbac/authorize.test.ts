@@ -34,6 +34,16 @@ const allowedBy = (text: string): string => `allow RBAC: allowed by ${text}`;
 const cases: [title: string, build: (policy: Policy) => void, user: User, asked: Attributes, answer: string][] = [
   ["nothing: no opinion", () => undefined, user("ann"), getPod("a"), "noOpinion "],
   [
+    "role as the store keeps it without rules: allows nothing",
+    (p) => (
+      p.put("ClusterRole", JSON.parse('{"metadata":{"name":"r"},"rules":null}') as object),
+      bindCluster(p, "b", ref("ClusterRole", "r"), U("ann"))
+    ),
+    user("ann"),
+    getPod("a"),
+    "noOpinion ",
+  ],
+  [
     "cluster binding to a user: allows in every namespace",
     (p) => (clusterRole(p, "r", readPods), bindCluster(p, "b", ref("ClusterRole", "r"), U("ann"))),
     user("ann"),

@@ -57,15 +57,15 @@ export class Policy {
     const namespace = scopeOf(kind, object.metadata?.namespace);
     const name = object.metadata?.name ?? "";
     if (isBindingKind(kind)) {
-      const { roleRef, subjects = [] } = object as RoleBinding | ClusterRoleBinding;
+      const { roleRef, subjects } = object as RoleBinding | ClusterRoleBinding;
       this.#unbind(namespace, name);
-      this.#bind({ name, namespace, roleRef, subjects });
+      this.#bind({ name, namespace, roleRef, subjects: listOf(subjects) });
       return;
     }
     // a stored role without rules has null
     const rules = (object as Role | ClusterRole).rules ?? [];
     const roles = this.#roles.get(namespace) ?? new Map<string, RuleIndex>();
-    this.#roles.set(namespace, roles.set(name, new RuleIndex(rules)));
+    this.#roles.set(namespace, roles.set(name, new RuleIndex(listOf(rules))));
   }
 
   /** Takes an object away; nothing where there is none. */
@@ -155,6 +155,11 @@ export function joinErrors(errors: readonly string[]): string {
 
 function isBindingKind(kind: RbacKind): boolean {
   return kind === "RoleBinding" || kind === "ClusterRoleBinding";
+}
+
+/** Upstream writes an empty list as null. */
+function listOf<T>(list: readonly T[] | null | undefined): readonly T[] {
+  return list ?? [];
 }
 
 function scopeOf(kind: RbacKind, namespace: string | undefined): string {

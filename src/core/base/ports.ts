@@ -32,7 +32,7 @@ export interface Random {
 /** Structured log lines, one for each event. */
 export interface Recorder {
   /** `event` is a short phrase, the same each time; what differs stands in `fields`. */
-  log(level: LogLevel, event: string, fields?: Record<string, string | number | boolean>): void;
+  log(level: LogLevel, event: string, fields?: Record<string, string | number | boolean | object>): void;
 }
 
 /** SHA-256 of the bytes, in hexadecimal. */

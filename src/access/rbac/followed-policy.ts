@@ -1,0 +1,93 @@
+/** A policy that follows the stores of the RBAC objects of one cluster: each refresh takes over what has changed. */
+import { ok, type Result } from "../../core/base/result";
+import type { FedPage, ObjectFeed } from "../../api/rpc/object-feed";
+import type { StoreCursor } from "../../api/rpc/object-links";
+import { Policy, type RbacKind, type RbacObjects } from "./policy";
+
+const KINDS: readonly RbacKind[] = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
+/** Entries of the history, or objects, in one answer. */
+const ANSWERED_MAX = 1_000;
+
+/** What a store is asked; an error is why it has not answered. */
+export interface PolicySource<E> {
+  objectsSince(
+    kind: RbacKind,
+    cursor: StoreCursor | undefined,
+    limit: number,
+  ): Promise<Result<Awaited<ReturnType<ObjectFeed["objectsSince"]>>, E>>;
+  objectsAfter(kind: RbacKind, after: string, limit: number): Promise<Result<FedPage, E>>;
+}
+
+interface Followed {
+  cursor: StoreCursor | undefined;
+  /** namespace and name of each object, joined */
+  readonly known: Set<string>;
+}
+
+export class FollowedPolicy<E> {
+  readonly policy = new Policy();
+  readonly #followed = new Map<RbacKind, Followed>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Set() }]));
+
+  constructor(private readonly source: PolicySource<E>) {}
+
+  /** Takes over everything that was committed before the call. After an error the policy has a part of it, and the next refresh goes on there. */
+  async refresh(): Promise<Result<void, E>> {
+    const done = await Promise.all([...this.#followed].map(([kind, followed]) => this.#follow(kind, followed)));
+    return done.find((one) => !one.ok) ?? ok(undefined);
+  }
+
+  async #follow(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
+    if (!followed.cursor) {
+      const listed = await this.#list(kind, followed);
+      if (!listed.ok) return listed;
+    }
+    for (let more = true; more;) {
+      const fed = await this.source.objectsSince(kind, followed.cursor, ANSWERED_MAX);
+      if (!fed.ok) return fed;
+      if (fed.value.kind === "expired") {
+        followed.cursor = undefined;
+        return this.#follow(kind, followed);
+      }
+      for (const { deleted, object } of fed.value.changes) this.#take(kind, followed, object, deleted);
+      followed.cursor = fed.value.cursor;
+      ({ more } = fed.value);
+    }
+    return ok(undefined);
+  }
+
+  /** Reads all objects. The history goes on from the first page, so that no change between two pages is missed. */
+  async #list(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
+    const gone = new Set(followed.known);
+    let cursor: StoreCursor | undefined;
+    let after = "";
+    do {
+      const page = await this.source.objectsAfter(kind, after, ANSWERED_MAX);
+      if (!page.ok) return page;
+      cursor ??= page.value.cursor;
+      for (const text of page.value.objects) gone.delete(this.#take(kind, followed, text, false));
+      after = page.value.next;
+    } while (after !== "");
+    for (const key of gone) {
+      const [namespace, name = ""] = key.split("/");
+      this.policy.remove(kind, namespace, name);
+      followed.known.delete(key);
+    }
+    followed.cursor = cursor;
+    return ok(undefined);
+  }
+
+  /** Answers the object's key. */
+  #take(kind: RbacKind, { known }: Followed, text: string, deleted: boolean): string {
+    const object = JSON.parse(text) as RbacObjects[RbacKind];
+    const { namespace = "", name = "" } = object.metadata ?? {};
+    const key = `${namespace}/${name}`;
+    if (deleted) {
+      this.policy.remove(kind, namespace, name);
+      known.delete(key);
+    } else {
+      this.policy.put(kind, object);
+      known.add(key);
+    }
+    return key;
+  }
+}

@@ -61,7 +61,7 @@ export function readyCidrs(serviceCIDRs: readonly ServiceCIDR[]): string[] {
 }
 
 /** An API server may hold CIDRs from before they had to be canonical; they count by their meaning. */
-function prefixesOf(texts: readonly string[]): Prefix[] {
+export function prefixesOf(texts: readonly string[]): Prefix[] {
   return texts.flatMap((text) => {
     const parsed = parsePrefix(text);
     if (parsed.ok) return parsed.value;

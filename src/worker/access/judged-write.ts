@@ -1,0 +1,100 @@
+/**
+ * Writes that are judged by the object that they would make. The store applies patches and defaults, so it is asked twice: a dry run shows the object, and
+ * the write itself names the revision that was judged. A change in between is a conflict, and the judgement begins again.
+ * Upstream judges in the turn of the write: admission plugins, pkg/registry/rbac policybased.
+ */
+import { parseJson } from "../../core/base/exact-json";
+import { err, ok, type Result } from "../../core/base/result";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import type { Status } from "../../api/meta/status";
+import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
+
+type Written = Extract<WriteResult, { ok: true }>;
+
+interface Refusal {
+  status: Status;
+  warnings: readonly string[];
+}
+
+export type Outcome = Result<Written, Refusal>;
+
+/** Why the write must not be; `before` undefined = it creates, `after` undefined = it deletes. */
+export type WriteJudge = (
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+) => Promise<Status | undefined> | Status | undefined;
+
+/** The store, as a judged write asks it. */
+export interface JudgedStore {
+  /** undefined = there is none */
+  read(key: ObjectKey): Promise<Result<KubeObject | undefined, Status>>;
+  write(wanted: WriteRequest): Promise<Outcome>;
+}
+
+/** Changes by others between the judgement and the write; then the client hears of the conflict. */
+const ATTEMPTS_MAX = 5;
+
+export async function judgedWrite(wanted: WriteRequest, store: JudgedStore, judges: readonly WriteJudge[]): Promise<Outcome> {
+  let before = await objectOf(wanted, store);
+  for (let attempt = 1; ; attempt++) {
+    if (!before.ok) return err({ status: before.error, warnings: [] });
+    const shown = await shownBy(wanted, store);
+    if (!shown.ok) return shown;
+    for (const judge of judges) {
+      const problem = await judge(before.value, shown.value);
+      if (problem) return err({ status: problem, warnings: [] });
+    }
+    const pinned = before.value ? pinnedTo(wanted, before.value) : wanted;
+    const written = await store.write(pinned);
+    // A revision that the client itself named is the client's to mend.
+    if (written.ok || pinned === wanted || attempt === ATTEMPTS_MAX) return written;
+    const now = await objectOf(wanted, store);
+    if (now.ok && now.value?.metadata?.resourceVersion === before.value?.metadata?.resourceVersion) return written;
+    before = now;
+  }
+}
+
+function objectOf(wanted: WriteRequest, store: JudgedStore): Promise<Result<KubeObject | undefined, Status>> {
+  return wanted.verb === "create" ? Promise.resolve(ok(undefined)) : store.read(wanted.key);
+}
+
+/** The object that the write would make; undefined = it deletes. */
+async function shownBy(wanted: WriteRequest, store: JudgedStore): Promise<Result<KubeObject | undefined, Refusal>> {
+  if (wanted.verb === "delete" || wanted.verb === "act") return ok(undefined);
+  const tried = await store.write({ ...wanted, options: { ...wanted.options, dryRun: true } });
+  return tried.ok ? ok(JSON.parse(tried.value.object) as KubeObject) : tried;
+}
+
+/** The same write for this revision of the object alone. The write itself where it already names one. */
+function pinnedTo(wanted: WriteRequest, before: KubeObject): WriteRequest {
+  const { resourceVersion = "", uid = "" } = before.metadata ?? {};
+  switch (wanted.verb) {
+    case "update": {
+      const object = withRevision(wanted.object, resourceVersion);
+      return object === undefined ? wanted : { ...wanted, object };
+    }
+    case "patch": {
+      const patch = wanted.patchType === "json" ? withTest(wanted.patch, resourceVersion) : withRevision(wanted.patch, resourceVersion);
+      return patch === undefined ? wanted : { ...wanted, patch };
+    }
+    case "delete": {
+      const { options } = wanted;
+      if (options.preconditions.resourceVersion !== undefined) return wanted;
+      return { ...wanted, options: { ...options, preconditions: { uid, ...options.preconditions, resourceVersion } } };
+    }
+    default:
+      return wanted;
+  }
+}
+
+/** undefined = it has one. */
+function withRevision(text: string, resourceVersion: string): string | undefined {
+  const object = parseJson(text) as KubeObject;
+  if (object.metadata?.resourceVersion) return undefined;
+  return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion } });
+}
+
+function withTest(patch: string, resourceVersion: string): string {
+  const test = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion };
+  return JSON.stringify([test, ...(parseJson(patch) as unknown[])]);
+}

@@ -1,0 +1,61 @@
+/** Which judges a write has to pass, by who sends it and what it writes. Nearly every write has none, and is sent at once. */
+import type { KubeObject } from "../../api/meta/kubernetes";
+import { RBAC_GROUP } from "../../api/meta/rbac";
+import { forbidden } from "../../api/meta/status";
+import type { WriteRequest } from "../../api/rpc/store";
+import { type Attributes, type ResourceAttributes, resourceAttributes } from "../../access/authorization/attributes";
+import { notAllowed } from "../../access/authorization/refusals";
+import { isMaster } from "../../access/identity/user";
+import { escalationProblem, type RbacWrite } from "../../access/rbac/escalation";
+import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
+import { restrictNodeWrite } from "../../access/nodes/restrict-node-write";
+import type { WriteJudge } from "../access/judged-write";
+import type { ResourceRequest } from "./resource-request";
+import { staticBandGuard } from "./static-band";
+
+export function judgesOf(request: ResourceRequest, wanted: WriteRequest): WriteJudge[] {
+  const { access } = request;
+  if (access.isOpen || isMaster(access.caller.user)) return [];
+  return [creation(request, wanted), nodeRestriction(request), staticBandGuard(request, wanted), escalation(request)].filter(
+    (judge) => judge !== undefined,
+  );
+}
+
+/** A PUT or an apply that creates needs the right to create, with the name. Upstream: apiserver endpoints/handlers/update.go. */
+function creation({ access, info }: ResourceRequest, wanted: WriteRequest): WriteJudge | undefined {
+  const { definition, namespace, name, version } = info;
+  const { group, resource } = definition;
+  const mayCreate = wanted.verb === "update" ? definition.allowCreateOnUpdate : wanted.verb === "patch" && wanted.patchType === "apply";
+  if (!mayCreate || info.subresource !== "") return undefined;
+  const asked = resourceAttributes({ verb: "create", group, version, resource, namespace, name });
+  const { decision, reason } = access.judge(access.caller.user, asked);
+  return decision === "allow" ? undefined : (before) => (before ? undefined : notAllowed(access.caller.user, asked, reason));
+}
+
+/** Upstream: plugin/pkg/admission/noderestriction. */
+function nodeRestriction({ access, info }: ResourceRequest): WriteJudge | undefined {
+  const { user } = access.caller;
+  const { asked } = access;
+  if ((nodeOf(user) ?? agentNodeOf(user)) === undefined || asked.kind !== "resource") return undefined;
+  return (before, after) => {
+    const problem = restrictNodeWrite(user, asked, before, after);
+    return problem === undefined ? undefined : forbidden(info.definition, nameOf(asked, before, after), problem);
+  };
+}
+
+function nameOf({ name }: ResourceAttributes, before: KubeObject | undefined, after: KubeObject | undefined): string {
+  return name !== "" ? name : ((before ?? after)?.metadata?.name ?? "");
+}
+
+/** Upstream: policybased of each kind in pkg/registry/rbac. */
+function escalation({ access, info }: ResourceRequest): WriteJudge | undefined {
+  const { caller, judge, policy } = access;
+  const { definition, namespace, name: requestName } = info;
+  if (definition.group !== RBAC_GROUP || !policy) return undefined;
+  const { user } = caller;
+  const writer = { user, namespace, requestName, authorize: (asked: Attributes) => judge(user, asked) };
+  return (before, after) => {
+    if (!after) return undefined;
+    return escalationProblem(policy, writer, { kind: definition.kind, after, ...(before ? { before } : {}) } as RbacWrite);
+  };
+}

@@ -33,7 +33,12 @@ export interface Env {
   MAX_REQUESTS_INFLIGHT?: string;
   MAX_MUTATING_REQUESTS_INFLIGHT?: string;
   AUTHORIZATION_MODE?: string;
+  /** a secret, not in wrangler.toml: administrators, as `npm run token -- new-admin` prints them */
+  ADMIN_TOKEN_HASHES?: string;
+  /** not in wrangler.toml: issuers of JWTs, as JSON (docs/access.md) */
+  AUTHENTICATION_CONFIG?: string;
   ANONYMOUS_AUTH?: string;
+  AUDIT_POLICY?: string;
   ANONYMOUS_NODE_HEALTH?: string;
   STATIC_BAND_GUARD?: string;
   REQUEST_QUEUE_SECONDS?: string;

@@ -1,6 +1,7 @@
 /** The log of the runtime: JSON lines as the Worker writes them, or short ones for people. */
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import type { AuditRecord } from "../../src/access/audit/audit-record";
 import { CLOSING } from "../../src/worker/http/closing";
 
 export const LOG_FORMATS = ["text", "json"] as const;
@@ -67,8 +68,22 @@ function eventLine(level: "info" | "warn", event: string, reason: string): strin
 export function logLineText(line: string): string {
   const { time, level, event, ...fields } = eventOf(line) ?? {};
   if (typeof time !== "string" || typeof level !== "string" || typeof event !== "string") return line;
-  const told = Object.entries(fields).map(([name, value]) => ` ${name}=${valueText(value)}`);
+  const told = Object.entries(event === "audit" ? auditFields(fields) : fields).map(([name, value]) => ` ${name}=${valueText(value)}`);
   return `${new Date(time).toLocaleTimeString("en-GB")} ${level.padEnd(LEVEL_WIDTH)} ${event}${told.join("")}`;
+}
+
+/** Of an audit record what a person looks for: who, what, and the outcome. */
+function auditFields({ record }: Record<string, unknown>): Record<string, unknown> {
+  const { verb, user, impersonatedUser, objectRef = {}, requestURI, responseStatus } = record as Partial<AuditRecord>;
+  const { resource, namespace, name, subresource } = objectRef;
+  const object = [resource, namespace, name, subresource].filter((part) => part !== undefined).join("/");
+  return {
+    user: user?.username,
+    ...(impersonatedUser ? { as: impersonatedUser.username } : {}),
+    verb,
+    object: object === "" ? requestURI : object,
+    code: responseStatus?.code,
+  };
 }
 
 function eventOf(line: string): Record<string, unknown> | undefined {

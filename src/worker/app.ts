@@ -9,6 +9,9 @@ import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import { nodeHealthQuestion, type NodeHealthQuestion } from "../api/meta/proxy-health";
 import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
+import type { Access } from "./access/access";
+import { admit, type Admission } from "./access/admit";
+import { auditedBody, writeAudit } from "./access/audit";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
 import { AUDIT_ID, withAuditId } from "./http/audit-id";
@@ -34,9 +37,10 @@ import { nodeTargetsResponse } from "./system/node-targets";
 import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
 import { rootPathsResponse } from "./system/root-paths";
+import { tokensResponse } from "./system/tokens";
 import { versionResponse } from "./system/version";
 
-type Bindings = { Bindings: Env };
+type Bindings = { Bindings: Env; Variables: { access: Access; admission: Admission; auditId: string } };
 type C = Context<Bindings>;
 
 /** Outermost, so that the connection serves the next request after any answer. */
@@ -56,12 +60,24 @@ const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
 
 /** Every answer names the request: by the client's own id, or by a new one. Source: upstream apiserver endpoints/filters/audit_init.go. */
 const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+  const id = c.req.raw.headers.get(AUDIT_ID) || crypto.randomUUID();
+  c.set("auditId", id);
   await next();
-  const named = withAuditId(c.res, c.req.raw.headers.get(AUDIT_ID));
+  const named = withAuditId(c.res, id);
   if (named === c.res) return;
   // Otherwise Hono merges the headers of both.
   c.res = undefined;
   c.res = named;
+};
+
+/** One record of each request that the policy wants, once its answer is known. Where nobody is asked who he is, there is nobody to record. */
+const auditRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+  const receivedMs = Date.now();
+  const body = auditedBody(c.env, c.req.raw);
+  await next();
+  const { admission } = c.var;
+  if (!admission || (admission.access.ok && admission.access.value.isOpen)) return;
+  writeAudit({ env: c.env, request: c.req.raw, response: c.res, admission, auditId: c.var.auditId, receivedMs, body });
 };
 
 /** Invalid variables refuse every request. */
@@ -88,6 +104,18 @@ const guardOrigin: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
 };
 
+/** Who sends the request, and whether he may: before any route looks at it. */
+const guardAccess: MiddlewareHandler<Bindings> = async (c, next) => {
+  const config = configOf(c.env);
+  if (!config.ok) return statusResponse(config.error);
+  const beside = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
+  const admission = await admit({ env: c.env, config: config.value, request: c.req.raw, beside });
+  c.set("admission", admission);
+  if (!admission.access.ok) return statusResponse(admission.access.error);
+  c.set("access", admission.access.value);
+  await next();
+};
+
 /** `--request-timeout` adds `timeout` to every URL. An unreadable value is refused; watches ignore it. */
 const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
   if (c.req.url.includes("timeout=")) {
@@ -99,7 +127,17 @@ const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, guardHost, guardOrigin, checkTimeout];
+const MIDDLEWARE = [
+  nameRequest,
+  drainBody,
+  refuseWithoutData,
+  guardConfig,
+  auditRequest,
+  guardHost,
+  guardOrigin,
+  guardAccess,
+  checkTimeout,
+];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));
@@ -125,7 +163,8 @@ function groupVersion(c: C, group: string, tail: string): Response | Promise<Res
   }
   if (rest === "") return readOnly(() => resourceListResponse(c.req.raw, apis, served))(c);
   const { cluster, query } = splitRequestUrl(c.req.raw.url);
-  return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query, waitUntil: (work) => c.executionCtx.waitUntil(work) });
+  const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
+  return dispatch({ env: c.env, request: c.req.raw, cluster, served, rest, query, access: c.var.access, waitUntil });
 }
 
 function namedGroup(c: C): Response | Promise<Response> {
@@ -227,6 +266,13 @@ app.all(
   "/metrics/slis",
   readOnly((c) => ofCluster(c, (id) => slisResponse(id))),
 );
+for (const path of ["/admin/tokens", "/admin/tokens/*"]) {
+  app.all(path, (c) =>
+    splitRequestUrl(c.req.raw.url).cluster === DEFAULT_CLUSTER
+      ? tokensResponse(c.env, c.req.raw, c.req.path.slice("/admin/tokens".length))
+      : pageNotFound(),
+  );
+}
 app.all("/admin/rangeallocations/:name", (c) =>
   ofCluster(c, (id) => rangeAllocationsResponse(c.env, id, c.req.raw, lastSegment(c.req.path))),
 );

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const config = readRuntimeConfig("wrangler.toml", {});
   const contents = await bundle(config);
   const options = Object.entries(WORKERS).map(([name, vars]) => {
-    const { worker } = readRuntimeConfig("wrangler.toml", vars);
+    const { worker } = readRuntimeConfig("wrangler.toml", { AUTHORIZATION_MODE: "AlwaysAllow", ...vars });
     const own = name === config.name;
     const objects = Object.entries(worker.durableObjects ?? {}).map(([binding, object]) => {
       const className = typeof object === "string" ? object : object.className;

@@ -1,10 +1,14 @@
 /** A request inside a served group and version -> its one handler. */
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
-import type { ConnectDefinition, ObjectReport, ObjectView, Verb } from "../../api/registry/resource";
+import type { ConnectDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
 import { forbidden, noRepresentation, notAcceptable, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
+import { RBAC_GROUP } from "../../api/meta/rbac";
+import { isMaster } from "../../access/identity/user";
+import { noteRulesChanged } from "../access/policies";
+import type { Access } from "../access/access";
 import { configOf } from "../routing/config-guard";
 import { renewServed } from "../routing/identity";
 import { writeStreaks } from "../routing/write-streaks";
@@ -41,9 +45,9 @@ const BEGINNING: ReadonlySet<Verb> = new Set(["create", "update", "patch"]);
 /** Verbs whose success changes a store. */
 const WRITING: ReadonlySet<Verb> = new Set([...BEGINNING, "delete", "deletecollection"]);
 
-/** A dry run begins no cluster. */
-function beginsCluster({ info, query }: ResourceRequest): boolean {
-  return BEGINNING.has(info.verb) && !query.has("dryRun");
+/** A dry run begins no cluster, and only an administrator of the server makes one. */
+function beginsCluster({ access, info, query }: ResourceRequest): boolean {
+  return access.makesClusters && BEGINNING.has(info.verb) && !query.has("dryRun");
 }
 
 const HANDLERS: Readonly<Record<Verb, Handler>> = {
@@ -72,6 +76,7 @@ export interface GroupVersionRequest {
   rest: string;
   /** raw */
   query: string;
+  access: Access;
   /** keeps `work` running when the client leaves before its answer */
   waitUntil(work: Promise<unknown>): void;
 }
@@ -83,6 +88,7 @@ export async function dispatch({
   served,
   rest,
   query: rawQuery,
+  access,
   waitUntil,
 }: GroupVersionRequest): Promise<Response> {
   const query = parseQuery(rawQuery);
@@ -98,10 +104,10 @@ export async function dispatch({
     if (!review) return statusResponse(unknownResource(), refusal);
     const timeout = parseTimeout(query);
     if (!timeout.ok) return count(statusResponse(timeout.error, refusal));
-    const place = await turn("create", { env, request, cluster, waitUntil, timeoutMs: timeout.value });
+    const place = await turn("create", { env, request, access, cluster, waitUntil, timeoutMs: timeout.value });
     if (!place) return count(statusResponse(refusalOf("create"), refusal));
     const body = { request, place, timeoutMs: timeout.value };
-    return until(createReview(body, review, target.namespace, query), { count, place, waitUntil });
+    return until(createReview(body, review, target.namespace, query, access), { count, place, waitUntil });
   }
   const { info } = target;
   if (target.kind === "connect") {
@@ -126,9 +132,9 @@ export async function dispatch({
   if (timeout && !timeout.ok) return count(statusResponse(timeout.error, refusal));
   const isUncounted = target.kind === "view" ? mayWait(query) : target.kind === "report" && isSmallReport(request.headers);
   const timeoutMs = timeout?.value ?? 0;
-  const place = await turn(isUncounted ? "watch" : info.verb, { env, request, cluster, waitUntil, timeoutMs });
+  const place = await turn(isUncounted ? "watch" : info.verb, { env, request, access, cluster, waitUntil, timeoutMs });
   if (!place) return count(statusResponse(refusalOf(info.verb), refusal));
-  const resourceRequest: ResourceRequest = { env, request, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
+  const resourceRequest: ResourceRequest = { env, request, access, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
   let servedId: string | undefined;
   const answer = inCluster(
     { env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), refusal },
@@ -139,7 +145,7 @@ export async function dispatch({
       if (target.kind === "report") return REPORTS[target.report](inside);
       if (target.kind === "action") return act(inside, target.action);
       const response = await HANDLERS[info.verb](inside);
-      if (response.ok && WRITING.has(info.verb) && !query.has("dryRun")) writeStreaks.note(id, info.definition.resource, Date.now());
+      if (response.ok && WRITING.has(info.verb) && !query.has("dryRun")) noteWritten(id, info.definition);
       return response;
     },
   );
@@ -150,14 +156,21 @@ export async function dispatch({
 /** The place of the request among those under way, when its turn has come. */
 async function turn(
   verb: Verb,
-  asked: Pick<GroupVersionRequest, "env" | "request" | "cluster" | "waitUntil"> & { timeoutMs: number },
+  asked: Pick<GroupVersionRequest, "env" | "request" | "access" | "cluster" | "waitUntil"> & { timeoutMs: number },
 ): Promise<Place | undefined> {
-  const { env, request, cluster, waitUntil, timeoutMs } = asked;
+  const { env, request, access, cluster, waitUntil, timeoutMs } = asked;
   const { headers, signal } = request;
-  const begun = beginRequest({ verb, headers, config: configured(env), cluster, user: "", signal, timeoutMs });
+  const { user } = access.caller;
+  const flow = { cluster, user: access.isOpen ? "" : user.name, isExempt: !access.isOpen && isMaster(user) };
+  const begun = beginRequest({ verb, headers, config: configured(env), ...flow, signal, timeoutMs });
   // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
   if (begun instanceof Promise) waitUntil(begun);
   return begun;
+}
+
+function noteWritten(cluster: string, { group, resource }: ResourceDefinition): void {
+  writeStreaks.note(cluster, resource, Date.now());
+  if (group === RBAC_GROUP) noteRulesChanged(cluster);
 }
 
 function askedReview(

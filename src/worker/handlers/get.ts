@@ -1,4 +1,5 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
+import type { KubeObject } from "../../api/meta/kubernetes";
 import { objectResponse, shownStatus } from "./answer";
 import { invalidResourceVersion, resourceVersionProblem } from "../http/collection-options";
 import { call } from "../routing/call";
@@ -18,5 +19,7 @@ export async function get(request: ResourceRequest): Promise<Response> {
   });
   if (!answer.ok) return refuse(request, answer.error);
   const found = answer.value;
+  const hidden = request.access.hides?.(found.ok ? (JSON.parse(found.object) as KubeObject) : undefined);
+  if (hidden) return refuse(request, hidden);
   return found.ok ? objectResponse(request, 200, found.object) : refuse(request, shownStatus(request.info, found.status));
 }

@@ -2,6 +2,7 @@
 
 import type { Status } from "../../api/meta/status";
 import type { StoreRpc } from "../../api/rpc/store";
+import type { Access } from "../access/access";
 import { ensureBootstrapped, isBootstrapped } from "../routing/bootstrap";
 import type { Env } from "../../../durable-objects/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers";
@@ -14,6 +15,8 @@ import { type Rendering, statusResponse } from "../http/respond";
 export interface ResourceRequest {
   env: Env;
   request: Request;
+  /** who sends it, and what he may do */
+  access: Access;
   /** its place among the requests under way */
   place: Place;
   info: RequestInfo;

@@ -14,22 +14,31 @@ interface Requirement {
   values?: string[];
 }
 
-interface SelectorAttributes {
+export interface SelectorAttributes {
   rawSelector?: string;
   requirements?: Requirement[];
 }
 
 interface ResourceAttributes {
+  verb?: string;
+  group?: string;
+  version?: string;
+  resource?: string;
+  subresource?: string;
   namespace?: string;
+  name?: string;
   fieldSelector?: SelectorAttributes;
   labelSelector?: SelectorAttributes;
 }
 
 export interface ReviewSpec {
   token?: string;
+  audiences?: string[];
   namespace?: string;
   user?: string;
+  uid?: string;
   groups?: string[];
+  extra?: Record<string, string[]>;
   resourceAttributes?: ResourceAttributes;
   nonResourceAttributes?: { path?: string; verb?: string };
 }

@@ -1,7 +1,4 @@
-/**
- * Answers to access and identity reviews. There is no authentication yet: everybody is system:anonymous and may do everything, and the
- * answers say so. Upstream: pkg/registry/authorization, pkg/registry/authentication.
- */
+/** Answers to access and identity reviews. Upstream: pkg/registry/authorization, pkg/registry/authentication. */
 import type { ObjectMeta } from "../../api/meta/kubernetes";
 import { notAcceptable } from "../../api/meta/status";
 import { rfc3339Seconds } from "../../api/meta/time";
@@ -12,12 +9,14 @@ import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
 import { renderingOf, shownResponse, statusResponse } from "../http/respond";
+import type { Attributes, Decision } from "../../access/authorization/attributes";
+import { isMaster, type User } from "../../access/identity/user";
+import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
+import { rulesIn } from "../../access/rbac/rules-in";
+import type { Access } from "../access/access";
 import type { Review } from "../routing/review-kinds";
-import { type ReviewBody, reviewProblem } from "./review-problem";
+import { type ReviewBody, reviewProblem, type ReviewSpec, type SelectorAttributes } from "./review-problem";
 
-const ANONYMOUS = { username: "system:anonymous", groups: ["system:unauthenticated"] };
-
-const ALLOWED = { allowed: true, reason: "no authorization is configured: every request is allowed" };
 const ALL_RULES = {
   resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
   nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
@@ -30,6 +29,7 @@ export async function createReview(
   review: Review,
   namespace: string,
   query: URLSearchParams,
+  access: Access,
 ): Promise<Response> {
   const userAgent = request.headers.get("User-Agent") ?? "";
   const accepted = negotiate(request.headers.get("Accept"), "none");
@@ -45,7 +45,7 @@ export async function createReview(
   if (problem) return statusResponse(problem, rendering, warnings);
   const answer = {
     ...echoOf(review, asked, namespace),
-    status: answerOf(review),
+    status: await answerOf(review, asked.spec ?? {}, access),
   };
   const typeMeta = { kind: review.kind, apiVersion: apiVersionOf(review.group, review.version) };
   return shownResponse(201, { typeMeta, schema: review.schema, text: JSON.stringify(answer) }, rendering, warnings);
@@ -71,16 +71,85 @@ function echoOf(review: Review, { metadata, spec = {} }: ReviewBody, namespace: 
   }
 }
 
-function answerOf(review: Review): object {
-  switch (review.kind) {
+function answerOf({ kind }: Review, spec: ReviewSpec, access: Access): object | Promise<object> {
+  switch (kind) {
     case "SelfSubjectReview":
-      return { userInfo: ANONYMOUS };
+      return { userInfo: userInfoOf(access.caller.user) };
     case "TokenReview":
-      // No token is valid where none is issued.
-      return { user: {}, error: "this server issues and accepts no tokens" };
+      return answerOfToken(spec, access);
     case "SelfSubjectRulesReview":
-      return ALL_RULES;
+      return rulesOf(access, spec.namespace ?? "");
+    case "SelfSubjectAccessReview":
+      return accessAnswer(access.judge(access.caller.user, askedAttributes(spec)));
     default:
-      return ALLOWED;
+      return accessAnswer(access.judge(subjectOf(spec), askedAttributes(spec)));
   }
+}
+
+/** Upstream: pkg/registry/authorization/selfsubjectrulesreview/rest.go. */
+function rulesOf({ caller: { user }, isOpen, policy }: Access, namespace: string): object {
+  if (isOpen || isMaster(user)) return ALL_RULES;
+  const rules = policy ? rulesIn(policy, user, namespace) : { resourceRules: [], nonResourceRules: [], incomplete: true };
+  // What nodes may do beyond their rules is no list.
+  const isNode = (nodeOf(user) ?? agentNodeOf(user)) !== undefined;
+  return isNode ? { ...rules, incomplete: true, evaluationError: "node authorizer does not support user rule resolution" } : rules;
+}
+
+function userInfoOf({ name, uid, groups, extra }: User): object {
+  return {
+    username: name,
+    ...(uid === "" ? {} : { uid }),
+    groups,
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}
+
+/** Upstream: pkg/registry/authentication/tokenreview/storage.go. */
+async function answerOfToken({ token = "", audiences }: ReviewSpec, access: Access): Promise<object> {
+  const reviewed = await access.reviewToken(token, audiences ?? []);
+  if (!reviewed.ok) return { user: {}, error: reviewed.error };
+  return { authenticated: true, user: userInfoOf(reviewed.value.user), audiences: reviewed.value.audiences };
+}
+
+/** Whom a SubjectAccessReview asks about. Upstream: pkg/registry/authorization/util/helpers.go. */
+function subjectOf({ user = "", uid = "", groups = [], extra = {} }: ReviewSpec): User {
+  return { name: user, uid, groups, extra };
+}
+
+function askedAttributes({ resourceAttributes: ofResource, nonResourceAttributes: ofPath }: ReviewSpec): Attributes {
+  if (!ofResource) return { kind: "path", verb: ofPath?.verb ?? "", path: ofPath?.path ?? "" };
+  const { verb = "", group = "", version = "", resource = "", subresource = "", namespace = "", name = "" } = ofResource;
+  const fieldSelector = selectorText(ofResource.fieldSelector);
+  const labelSelector = selectorText(ofResource.labelSelector);
+  return {
+    kind: "resource",
+    verb,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    ...(fieldSelector === "" ? {} : { fieldSelector }),
+    ...(labelSelector === "" ? {} : { labelSelector }),
+  };
+}
+
+/** What narrows the question: the text, or those of its conditions that name one value. Authorizers take a selector they cannot read for none. */
+function selectorText(selector: SelectorAttributes | undefined): string {
+  if (!selector) return "";
+  const { rawSelector = "", requirements = [] } = selector;
+  if (rawSelector !== "") return rawSelector;
+  const terms = requirements.flatMap(({ key = "", operator = "", values = [] }) =>
+    operator === "In" && values.length === 1 ? [`${key}=${values[0] ?? ""}`] : [],
+  );
+  return terms.join(",");
+}
+
+function accessAnswer({ decision, reason }: Decision): object {
+  return {
+    allowed: decision === "allow",
+    ...(decision === "deny" ? { denied: true } : {}),
+    ...(reason === "" ? {} : { reason }),
+  };
 }

@@ -1,7 +1,10 @@
 /** The call that create, update, patch and delete have in common. */
 import { err, ok, type Result } from "../../core/base/result";
 import type { Status } from "../../api/meta/status";
-import type { WriteRequest, WriteResult } from "../../api/rpc/store";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
+import { judgedWrite } from "../access/judged-write";
+import { judgesOf } from "./judges";
 import { call } from "../routing/call";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "./resource-request";
 import { shownStatus } from "./answer";
@@ -20,6 +23,21 @@ export type Written = Extract<WriteResult, { ok: true }>;
 export async function write(request: ResourceRequest, wanted: WriteRequest): Promise<Result<Written, Refusal>> {
   const problem = await bootstrapProblem(request);
   if (problem) return err({ status: problem, warnings: [] });
+  const judges = judgesOf(request, wanted);
+  if (judges.length === 0) return send(request, wanted);
+  return judgedWrite(wanted, { read: (key) => read(request, key), write: (one) => send(request, one) }, judges);
+}
+
+async function read(request: ResourceRequest, key: ObjectKey): Promise<Result<KubeObject | undefined, Status>> {
+  const what = `${request.info.definition.resource}.get`;
+  const answer = await call(() => store(request).get(key, ""), { what, repeatable: true, timeoutMs: request.timeoutMs });
+  if (!answer.ok) return answer;
+  const { value: found } = answer;
+  if (found.ok) return ok(JSON.parse(found.object) as KubeObject);
+  return found.status.code === 404 ? ok(undefined) : err(found.status);
+}
+
+async function send(request: ResourceRequest, wanted: WriteRequest): Promise<Result<Written, Refusal>> {
   const answer = await call(() => store(request).write(wanted), {
     what: callName(request),
     repeatable: wanted.options.dryRun,

@@ -1,9 +1,8 @@
 /** The header that names a request in audit logs and answers. */
 export const AUDIT_ID = "Audit-ID";
 
-/** The answer with its request's id; `given` is the client's, null = it sent none. */
-export function withAuditId(response: Response, given: string | null): Response {
-  const id = given || crypto.randomUUID();
+/** The answer with its request's id. */
+export function withAuditId(response: Response, id: string): Response {
   try {
     response.headers.set(AUDIT_ID, id);
     return response;

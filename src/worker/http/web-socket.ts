@@ -3,8 +3,7 @@
  * Source: upstream apiserver pkg/authentication/request/websocket/protocol.go and endpoints/handlers/watch.go.
  */
 
-/** Browsers set no headers on a WebSocket: their token travels as a subprotocol, which the server never selects. */
-const BEARER_PREFIX = "base64url.bearer.authorization.k8s.io.";
+import { BEARER_PROTOCOL } from "./credentials";
 
 /** The headers that make the store answer with a socket; undefined = the request asks for none. */
 export function socketHeaders(headers: Headers): Record<string, string> | undefined {
@@ -13,8 +12,8 @@ export function socketHeaders(headers: Headers): Record<string, string> | undefi
   return { Upgrade: "websocket", ...(protocol === "" ? {} : { "Sec-WebSocket-Protocol": protocol }) };
 }
 
-/** The first subprotocol on offer that is no token; "" = none. */
+/** The first subprotocol on offer that is no token, which the server never selects; "" = none. */
 function agreedProtocol(offered: string): string {
   const protocols = offered.split(",").map((protocol) => protocol.trim());
-  return protocols.find((protocol) => protocol !== "" && !protocol.startsWith(BEARER_PREFIX)) ?? "";
+  return protocols.find((protocol) => protocol !== "" && !protocol.startsWith(BEARER_PROTOCOL)) ?? "";
 }

@@ -2,6 +2,7 @@
 import type { Result } from "../../core/base/result";
 import { type Config, parseConfig } from "../../core/config/config";
 import { internalError, type Status } from "../../api/meta/status";
+import { accessProblems } from "../../access/settings";
 import type { Env } from "../../../durable-objects/env";
 import { log } from "../http/log";
 
@@ -44,8 +45,13 @@ function parse(env: Env): Result<Config, Status> {
     LOOPBACK_ONLY: env.LOOPBACK_ONLY,
     ALLOWED_HOSTS: env.ALLOWED_HOSTS,
   });
-  if (config.ok) return config;
-  const problems = config.error.join("; ");
+  const ofAccess = accessProblems({
+    ADMIN_TOKEN_HASHES: env.ADMIN_TOKEN_HASHES,
+    AUTHENTICATION_CONFIG: env.AUTHENTICATION_CONFIG,
+    AUDIT_POLICY: env.AUDIT_POLICY,
+  });
+  if (config.ok && ofAccess.length === 0) return config;
+  const problems = [...(config.ok ? [] : config.error), ...ofAccess].join("; ");
   log("error", "invalid configuration", { problems });
   return { ok: false, error: internalError(`invalid configuration: ${problems}`) };
 }

@@ -57,6 +57,16 @@ async function find(env: Env, name: string, begins: boolean): Promise<string | S
   }
 }
 
+/** The id of the cluster; undefined = there is none, or it is being deleted. Makes none. */
+export async function activeIdOf(env: Env, name: string): Promise<Result<string | undefined, Status>> {
+  if (name === DEFAULT_CLUSTER) return ok(name);
+  const id = known.get(name);
+  if (id !== undefined) return ok(id);
+  const looked = await lookAt(env, name);
+  if (!looked.ok) return looked;
+  return ok(looked.value.phase === "active" ? looked.value.id : undefined);
+}
+
 export function beingDeleted(name: string): Status {
   return conflict(CLUSTER, name, "the cluster is being deleted");
 }

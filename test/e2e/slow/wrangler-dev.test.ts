@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -10,15 +11,38 @@ const root = join(import.meta.dirname, "..", "..", "..");
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
-it("wrangler dev: serves the configuration of wrangler.toml", async () => {
+/** Nobody has another token, and the Worker knows its hash alone, as after `wrangler secret put ADMIN_TOKEN_HASHES`. */
+const SECRET = randomBytes(32).toString("base64url");
+const SALT = randomBytes(16);
+const HASH = createHash("sha256")
+  .update(Buffer.concat([SALT, Buffer.from(SECRET)]))
+  .digest("hex");
+const ID = "0123456789abcdef0123";
+
+it("wrangler dev: serves the configuration of wrangler.toml, to who has a credential", async () => {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
   const [port = "", inspectorPort = ""] = await freePorts(2);
-  const child = spawn(process.execPath, [wrangler, "dev", "--port", port, "--inspector-port", inspectorPort, "--persist-to", folder], {
-    cwd: root,
-    detached: true,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, CI: "1", NO_COLOR: "1" },
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      wrangler,
+      "dev",
+      "--port",
+      port,
+      "--inspector-port",
+      inspectorPort,
+      "--persist-to",
+      folder,
+      "--var",
+      `ADMIN_TOKEN_HASHES:${ID}:${SALT.toString("hex")}:${HASH}`,
+    ],
+    {
+      cwd: root,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, CI: "1", NO_COLOR: "1" },
+    },
+  );
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
   const ended = once(child, "close");
@@ -30,11 +54,14 @@ it("wrangler dev: serves the configuration of wrangler.toml", async () => {
         (error: unknown) => `${String(error)}\n${output}`,
       );
     await expect.poll(ready, { timeout: 75_000, interval: 200 }).toBe("ok");
-    const created = await fetch(`${url}/api/v1/namespaces/default/services`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ metadata: { name: "hello" }, spec: { ports: [{ port: 80 }] } }),
-    });
+    const create = (headers: Record<string, string>) =>
+      fetch(`${url}/api/v1/namespaces/default/services`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify({ metadata: { name: "hello" }, spec: { ports: [{ port: 80 }] } }),
+      });
+    expect((await create({})).status).toBe(401);
+    const created = await create({ Authorization: `Bearer sn_${ID}_${SECRET}` });
     expect(created.status).toBe(201);
     expect(((await created.json()) as { spec: { clusterIP: string } }).spec.clusterIP).toMatch(/^10\.96\./);
     expect(output).not.toMatch(/\[ERROR\]|✘/);

@@ -1,0 +1,34 @@
+/** Who sends a request, and what he may do in its cluster: what handlers ask beyond the check that every request has passed. */
+import type { Result } from "../../core/base/result";
+import type { Attributes } from "../../access/authorization/attributes";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import type { Status } from "../../api/meta/status";
+import type { Policy } from "../../access/rbac/policy";
+import type { NodeDecision } from "../../access/nodes/node-decision";
+import type { Caller, User } from "../../access/identity/user";
+
+/** Whether a user may do something in the cluster of the request. */
+export type Judge = (user: User, attributes: Attributes) => NodeDecision;
+
+export interface ReviewedToken {
+  readonly user: User;
+  /** those that the token and the question name */
+  readonly audiences: readonly string[];
+}
+
+export interface Access {
+  readonly caller: Caller;
+  /** what the request asks for */
+  readonly asked: Attributes;
+  /** nobody is asked who he is, and everything is allowed */
+  readonly isOpen: boolean;
+  /** whether the request may make its cluster */
+  readonly makesClusters: boolean;
+  /** the rules of the cluster; undefined where none are asked */
+  readonly policy: Policy | undefined;
+  readonly judge: Judge;
+  /** why the caller may not see the object that he asked for, where only the object tells; undefined = there is none */
+  readonly hides?: (object: KubeObject | undefined) => Status | undefined;
+  /** whom a token of the request's cluster names; an error is why nobody */
+  reviewToken(token: string, audiences: readonly string[]): Promise<Result<ReviewedToken, string>>;
+}

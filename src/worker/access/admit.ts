@@ -1,0 +1,161 @@
+/**
+ * Whether a request may go on: who sends it, whom he acts as, and what he may do. In this order each answers with its own refusal, before any route looks
+ * at the request. Source: upstream apiserver pkg/server/config.go, DefaultBuildHandlerChain.
+ */
+import { allowsAll, type Config } from "../../core/config/config";
+import { err, ok, type Result } from "../../core/base/result";
+import type { KubeObject } from "../../api/meta/kubernetes";
+import { forbiddenPath, type Status, unauthorized } from "../../api/meta/status";
+import { type Attributes, NO_OPINION } from "../../access/authorization/attributes";
+import { actAs, impersonated } from "../../access/authorization/impersonation";
+import { notAllowed } from "../../access/authorization/refusals";
+import { attributesOf } from "../../access/authorization/request-attributes";
+import { authorize } from "../../access/authorizer";
+import { type NodeDecision, podReadProblem } from "../../access/nodes/node-decision";
+import { ANONYMOUS_CALLER, type Caller, isMaster } from "../../access/identity/user";
+import type { Policy } from "../../access/rbac/policy";
+import type { Env } from "../../../durable-objects/env";
+import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { activeIdOf } from "../routing/known-clusters";
+import type { Access } from "./access";
+import { authenticate, reviewToken } from "./authenticate";
+import { ensureDefaultPolicy } from "./default-policy";
+import { policyOf } from "./policies";
+import { RBAC_GROUP } from "../../api/meta/rbac";
+
+/** Whoever keeps a server alive asks without rights. Upstream: flag `--authorization-always-allow-paths`. */
+const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
+const SERVERS_PATH = /^\/admin\/tokens(?:\/|$)/;
+const NODE_HEALTH = /^\/nodes\/[^/]+\/(?:healthz|livez|services\/[^/]+\/[^/]+)$/;
+
+export interface Asking {
+  env: Env;
+  config: Config;
+  request: Request;
+  /** keeps work running after the answer */
+  beside(work: Promise<unknown>): void;
+}
+
+/** What is known of a request, whether or not it may go on. */
+export interface Admission {
+  readonly asked: Attributes;
+  /** anonymous where nobody is known */
+  readonly caller: Caller;
+  readonly access: Result<Access, Status>;
+}
+
+export async function admit(asking: Asking): Promise<Admission> {
+  const { cluster, path, query } = splitRequestUrl(asking.request.url);
+  const asked = attributesOf(asking.request.method, path, parseQuery(query));
+  let caller = ANONYMOUS_CALLER;
+  const access = await judged(asking, { cluster, path, asked }, (known) => (caller = known));
+  return { asked, caller: access.ok ? access.value.caller : caller, access };
+}
+
+interface Target {
+  /** its name; "" = the server as a whole */
+  cluster: string;
+  path: string;
+  asked: Attributes;
+}
+
+async function judged(
+  asking: Asking,
+  { cluster, path, asked: attributes }: Target,
+  known: (caller: Caller) => void,
+): Promise<Result<Access, Status>> {
+  const { env, config, request } = asking;
+  if (allowsAll(config)) return ok({ ...OPEN, asked: attributes });
+  const authenticated = await authenticate(env, request.headers, cluster);
+  if (!authenticated.ok) return authenticated;
+  const isPublic = PROBES.has(path) || (config.anonymousNodeHealth && NODE_HEALTH.test(path));
+  const sender = authenticated.value ?? (isPublic || config.anonymousAuth ? ANONYMOUS_CALLER : undefined);
+  if (!sender) return err(unauthorized());
+  known(sender);
+  if (isPublic) return ok(accessOf(sender, attributes, { asking, cluster, policy: undefined }));
+  const unreached = outsideOf(sender, cluster, path);
+  if (unreached) return err(unreached);
+  const wanted = impersonated(request.headers);
+  if (!wanted.ok) return wanted;
+  const asksRules = !isMaster(sender.user) || wanted.value !== undefined || readsRules(attributes);
+  const policy = asksRules ? await policyFor(asking, cluster) : ok(undefined);
+  if (!policy.ok) return policy;
+  const own = accessOf(sender, attributes, { asking, cluster, policy: policy.value });
+  if (!wanted.value) return allowed(own, cluster, config);
+  const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
+  return caller.ok
+    ? allowed({ ...own, caller: caller.value, makesClusters: own.makesClusters && isMaster(caller.value.user) }, cluster, config)
+    : caller;
+}
+
+/** Where everything is allowed, nobody is anybody else. */
+const OPEN: Omit<Access, "asked"> = {
+  caller: ANONYMOUS_CALLER,
+  isOpen: true,
+  makesClusters: true,
+  policy: undefined,
+  judge: () => ({ decision: "allow", reason: "no authorization is configured: every request is allowed" }),
+  reviewToken: () => Promise.resolve(err("this server issues and accepts no tokens")),
+};
+
+/** Reviews ask about others; roles are there from the first look on. */
+function readsRules(asked: Attributes): boolean {
+  return asked.kind === "resource" && (asked.group === RBAC_GROUP || asked.group === "authorization.k8s.io");
+}
+
+interface Within {
+  asking: Asking;
+  cluster: string;
+  policy: Policy | undefined;
+}
+
+function accessOf(caller: Caller, asked: Attributes, { asking, cluster, policy }: Within): Access {
+  const { authorizationModes: modes } = asking.config;
+  return {
+    caller,
+    asked,
+    isOpen: false,
+    makesClusters: isMaster(caller.user) && caller.clusters === undefined,
+    policy,
+    reviewToken: (token, audiences) => reviewToken(asking.env, cluster, token, audiences),
+    judge: (user, attributes) => authorize(user, attributes, { modes, policy }),
+  };
+}
+
+/** What belongs to the server as a whole is no cluster's to allow, and for administrators of all clusters. */
+function allowed(access: Access, cluster: string, config: Config): Result<Access, Status> {
+  const { asked, caller, judge, makesClusters } = access;
+  const { user } = caller;
+  const isServers = cluster === "" || (asked.kind === "path" && SERVERS_PATH.test(asked.path));
+  const { decision, reason, podOf } = isServers && !makesClusters ? NO_DECISION : judge(user, asked);
+  if (decision !== "allow") return err(notAllowed(user, asked, reason));
+  return ok(podOf === undefined ? access : { ...access, hides: (object) => hiddenPod(object, podOf, access, config) });
+}
+
+const NO_DECISION: NodeDecision = NO_OPINION;
+
+/** A node sees its own Pods. Of others the authorizers behind that of nodes decide. */
+function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, policy }: Access, config: Config): Status | undefined {
+  const problem = podReadProblem(node, pod);
+  if (problem === undefined) return undefined;
+  const others = config.authorizationModes.filter((mode) => mode !== "Node");
+  const { decision, reason } = authorize(caller.user, asked, { modes: others, policy });
+  return decision === "allow" ? undefined : notAllowed(caller.user, asked, [problem, reason].filter((text) => text !== "").join("\n"));
+}
+
+/** A cluster that is not there has no rules, which allow nothing. */
+async function policyFor({ env, config, beside }: Asking, cluster: string): Promise<Result<Policy | undefined, Status>> {
+  if (cluster === "" || !config.authorizationModes.includes("RBAC")) return ok(undefined);
+  const id = await activeIdOf(env, cluster);
+  if (!id.ok) return id;
+  if (id.value === undefined) return ok(undefined);
+  const begun = await ensureDefaultPolicy(env, id.value);
+  return begun.ok ? policyOf(env, id.value, beside) : begun;
+}
+
+/** A credential of some clusters reaches no other one, and nothing that belongs to the server as a whole. */
+function outsideOf({ clusters, user }: Caller, cluster: string, path: string): Status | undefined {
+  if (!clusters || clusters.includes(cluster)) return undefined;
+  const what = cluster === "" ? `path ${JSON.stringify(path)}` : `cluster ${JSON.stringify(cluster)}`;
+  return forbiddenPath(`User ${JSON.stringify(user.name)} cannot reach ${what}: the credential is for other clusters`);
+}

@@ -1,0 +1,82 @@
+/** The audit log of this Worker: which requests, and one line for each of them. */
+import type { AuditPolicy } from "../../access/audit/audit-policy";
+import { auditLevelOf, parseAuditPolicy } from "../../access/audit/audit-policy";
+import { auditRecord } from "../../access/audit/audit-record";
+import { definitionOf } from "../../api/registry/all";
+import { assert } from "../../core/base/assert";
+import type { Env } from "../../../durable-objects/env";
+import { log } from "../http/log";
+import { splitRequestUrl } from "../http/request-url";
+import type { Admission } from "./admit";
+
+/** A larger body is not recorded. */
+const BODY_MAX_BYTES = 4_096;
+
+const policies = new WeakMap<Env, AuditPolicy>();
+
+/** The policy of AUDIT_POLICY, which the check of the configuration has read before. */
+function policyOf(env: Env): AuditPolicy {
+  const known = policies.get(env);
+  if (known) return known;
+  const parsed = parseAuditPolicy(env.AUDIT_POLICY ?? "");
+  assert(parsed.ok, "requests with invalid variables are refused before");
+  policies.set(env, parsed.value);
+  return parsed.value;
+}
+
+/** The body of a request whose record may have it; undefined = it has none. It is read apart from the request, which keeps its own. */
+export function auditedBody(env: Env, request: Request): Promise<string> | undefined {
+  if (policyOf(env).writes !== "Request" || !request.body) return undefined;
+  const bytes = Number(request.headers.get("Content-Length") ?? Infinity);
+  return bytes <= BODY_MAX_BYTES ? request.clone().text() : undefined;
+}
+
+export interface Answered {
+  env: Env;
+  request: Request;
+  response: Response;
+  admission: Admission;
+  auditId: string;
+  /** ms since the epoch */
+  receivedMs: number;
+  body: Promise<string> | undefined;
+}
+
+export function writeAudit({ env, request, response, admission, auditId, receivedMs, body }: Answered): void {
+  const { asked, caller, access } = admission;
+  const level = auditLevelOf(policyOf(env), asked.verb, auditId);
+  if (level === "None") return;
+  const endedMs = Date.now();
+  const facts = {
+    auditId,
+    level,
+    cluster: splitRequestUrl(request.url).cluster,
+    caller,
+    attributes: asked,
+    requestUri: targetOf(request.url),
+    userAgent: request.headers.get("User-Agent") ?? "",
+    sourceIp: request.headers.get("CF-Connecting-IP") ?? "",
+    code: response.status,
+    receivedMs,
+    endedMs,
+    annotations: decisionOf(access),
+    isConfidential: asked.kind === "resource" && definitionOf(asked.group, asked.resource)?.confidential === true,
+  };
+  const write = (text?: string): void =>
+    log("info", "audit", { record: auditRecord(text === undefined ? facts : { ...facts, body: text }) });
+  // A body that broke off is not recorded.
+  if (body) body.then(write, () => write());
+  else write();
+}
+
+/** Upstream's names: apiserver pkg/endpoints/filters/authorization.go. */
+function decisionOf(access: Admission["access"]): Record<string, string> {
+  return { "authorization.k8s.io/decision": access.ok ? "allow" : "forbid" };
+}
+
+/** Path and query. */
+function targetOf(url: string): string {
+  const scheme = url.startsWith("/") ? -1 : url.indexOf("://");
+  const slash = scheme < 0 ? 0 : url.indexOf("/", scheme + 3);
+  return slash < 0 ? "/" : url.slice(slash);
+}

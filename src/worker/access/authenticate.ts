@@ -1,0 +1,105 @@
+/** Who sends a request: the authenticator of this isolate, on the objects of the deployment. */
+import { assert } from "../../core/base/assert";
+import { err, ok, type Result } from "../../core/base/result";
+import { withTimeout } from "../../core/base/timeout";
+import { serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
+import { Authenticator } from "../../access/authentication/authenticate";
+import { parseAuthentication } from "../../access/authentication/settings";
+import { API_AUDIENCE } from "../../access/authentication/service-account-claims";
+import type { Caller } from "../../access/identity/user";
+import type { Env } from "../../../durable-objects/env";
+import { bearerTokens } from "../../../durable-objects/peers";
+import { systemClock, systemDigest, systemRecorder } from "../../../durable-objects/ports";
+import { credentialsOf } from "../http/credentials";
+import { RETRY_AFTER_SECONDS } from "../http/limits";
+import { log } from "../http/log";
+import { call } from "../routing/call";
+import { activeIdOf } from "../routing/known-clusters";
+import type { ReviewedToken } from "./access";
+import { serviceAccountSource } from "./service-accounts";
+
+const FETCH_TIMEOUT_MS = 5_000;
+const FETCHED_MAX_BYTES = 1024 * 1024;
+
+const made = new WeakMap<Env, Authenticator>();
+
+/** The caller; undefined = the request has no credential. */
+export async function authenticate(env: Env, headers: Headers, cluster: string): Promise<Result<Caller | undefined, Status>> {
+  const known = await authenticatorOf(env).authenticate(credentialsOf(headers), cluster === "" ? undefined : cluster);
+  if (known.ok) return known;
+  return err(known.error === "Unauthorized" ? unauthorized() : unavailable());
+}
+
+/** The answer to a TokenReview. Tokens of this server are for its API alone. Upstream: pkg/registry/authentication/tokenreview/storage.go. */
+export async function reviewToken(
+  env: Env,
+  cluster: string,
+  token: string,
+  audiences: readonly string[],
+): Promise<Result<ReviewedToken, string>> {
+  const known = await authenticatorOf(env).authenticate({ bearer: token }, cluster);
+  if (!known.ok || !known.value)
+    return err(known.ok || known.error === "Unauthorized" ? "invalid bearer token" : "the token could not be checked");
+  const { user, clusters } = known.value;
+  if (clusters && !clusters.includes(cluster)) return err("invalid bearer token");
+  if (audiences.length > 0 && !audiences.includes(API_AUDIENCE)) return err("token audiences do not match");
+  return ok({ user, audiences: [API_AUDIENCE] });
+}
+
+function unavailable(): Status {
+  return serviceUnavailable("the credential could not be checked, try again", RETRY_AFTER_SECONDS);
+}
+
+function authenticatorOf(env: Env): Authenticator {
+  const known = made.get(env);
+  if (known) return known;
+  const fresh = make(env);
+  made.set(env, fresh);
+  return fresh;
+}
+
+function make(env: Env): Authenticator {
+  const settings = parseAuthentication({ ADMIN_TOKEN_HASHES: env.ADMIN_TOKEN_HASHES, AUTHENTICATION_CONFIG: env.AUTHENTICATION_CONFIG });
+  assert(settings.ok, "requests with invalid variables are refused before");
+  const { adminTokens, issuers } = settings.value;
+  if (adminTokens.length === 0 && issuers.length === 0) {
+    const hint = "set the secret ADMIN_TOKEN_HASHES (npm run token -- new-admin) or the variable AUTHENTICATION_CONFIG; see docs/access.md";
+    log("error", "no credential is configured, so requests are refused", { hint });
+  }
+  return new Authenticator(settings.value, {
+    clock: systemClock,
+    digest: systemDigest,
+    recorder: systemRecorder({ object: "Worker" }),
+    verifyToken: async (id, secret) =>
+      valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true })),
+    serviceAccounts: async (cluster) => {
+      const id = valueOf(await activeIdOf(env, cluster));
+      return id === undefined ? undefined : serviceAccountSource(env, id);
+    },
+    fetchJson,
+  });
+}
+
+/** Throws where a call got no answer. */
+function valueOf<T>(result: Result<T, Status>): T {
+  if (result.ok) return result.value;
+  throw new Error(result.error.message);
+}
+
+/** An issuer that answers with more than a document of keys is none. */
+async function fetchJson(url: string): Promise<unknown> {
+  const response = await withTimeout(
+    systemClock,
+    FETCH_TIMEOUT_MS,
+    fetch(url, { headers: { Accept: "application/json" }, redirect: "manual" }),
+  );
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > FETCHED_MAX_BYTES) throw new Error(`${url} answered more than ${FETCHED_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return JSON.parse(await new Blob(chunks).text()) as unknown;
+}

@@ -1,0 +1,86 @@
+/**
+ * The RBAC rules of clusters, in this isolate's memory. A change is heard of within POLICY_STALE_MAX_MS, because a copy of that age is renewed before it
+ * decides; a younger one that begins to age is renewed beside the request. While the stores do not answer, the last copy goes on for
+ * POLICY_OUTAGE_MAX_MS; then requests are refused with 503.
+ */
+import { err, ok, type Result } from "../../core/base/result";
+import { serviceUnavailable, type Status } from "../../api/meta/status";
+import type { ObjectFeed } from "../../api/rpc/object-feed";
+import { FollowedPolicy } from "../../access/rbac/followed-policy";
+import type { Policy, RbacKind } from "../../access/rbac/policy";
+import type { Env } from "../../../durable-objects/env";
+import { type Remote, storeStub } from "../../../durable-objects/peers";
+import { RETRY_AFTER_SECONDS } from "../http/limits";
+import { RecentMap } from "../http/recent-map";
+import { call } from "../routing/call";
+import { RBAC_GROUP } from "../../api/meta/rbac";
+import { RBAC_RESOURCES } from "./rbac-resources";
+
+/** Clusters whose rules an isolate keeps; 10,000 rules take some 5 MB. */
+const CLUSTERS_MAX = 50;
+/** From this age on a copy is renewed beside the request that it decides. */
+const POLICY_FRESH_MS = 2_000;
+/** With the time that a renewal takes a change counts within five seconds. */
+const POLICY_STALE_MAX_MS = 4_000;
+const POLICY_OUTAGE_MAX_MS = 60_000;
+const REFRESH_TIMEOUT_MS = 5_000;
+
+interface Kept {
+  readonly followed: FollowedPolicy<Status>;
+  /** when the newest renewal that succeeded was begun, in ms since the epoch */
+  asOfMs: number;
+  renewal: Promise<Result<void, Status>> | undefined;
+}
+
+const kept = new RecentMap<string, Kept>(CLUSTERS_MAX);
+
+/** The rules of the cluster of this id. `beside` keeps work running after the answer. */
+export async function policyOf(env: Env, cluster: string, beside: (work: Promise<unknown>) => void): Promise<Result<Policy, Status>> {
+  const known = kept.get(cluster) ?? begun(env, cluster);
+  const ageMs = Date.now() - known.asOfMs;
+  // A clock that was set back says nothing about the age.
+  const isFresh = ageMs >= 0 && ageMs < POLICY_FRESH_MS;
+  if (isFresh) return ok(known.followed.policy);
+  const renewal = renewed(known);
+  if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) {
+    beside(renewal);
+    return ok(known.followed.policy);
+  }
+  const done = await renewal;
+  if (done.ok || (known.asOfMs > 0 && Math.abs(Date.now() - known.asOfMs) < POLICY_OUTAGE_MAX_MS)) return ok(known.followed.policy);
+  return err(serviceUnavailable("the rules of access could not be read", RETRY_AFTER_SECONDS));
+}
+
+/** A write of this isolate has changed the rules of the cluster: the next request that asks them reads on before it decides. */
+export function noteRulesChanged(cluster: string): void {
+  const known = kept.get(cluster);
+  if (known) known.asOfMs = Math.min(known.asOfMs, Date.now() - POLICY_STALE_MAX_MS);
+}
+
+function begun(env: Env, cluster: string): Kept {
+  const storeOf = (kind: RbacKind): Remote<ObjectFeed> =>
+    storeStub<ObjectFeed>(env, cluster, { group: RBAC_GROUP, resource: RBAC_RESOURCES[kind] });
+  const asked = (what: string) => ({ what, repeatable: true, timeoutMs: REFRESH_TIMEOUT_MS });
+  const followed = new FollowedPolicy<Status>({
+    objectsSince: (kind, cursor, limit) =>
+      call(() => storeOf(kind).objectsSince(cursor, limit), asked(`${RBAC_RESOURCES[kind]}.objectsSince`)),
+    objectsAfter: (kind, after, limit) =>
+      call(() => storeOf(kind).objectsAfter(after, limit), asked(`${RBAC_RESOURCES[kind]}.objectsAfter`)),
+  });
+  const fresh: Kept = { followed, asOfMs: 0, renewal: undefined };
+  kept.put(cluster, fresh);
+  return fresh;
+}
+
+/** Requests that come during a renewal share it, unless it began too early to tell them what they may rely on: no request does. */
+function renewed(known: Kept): Promise<Result<void, Status>> {
+  known.renewal ??= renew(known).finally(() => (known.renewal = undefined));
+  return known.renewal;
+}
+
+async function renew(known: Kept): Promise<Result<void, Status>> {
+  const begunMs = Date.now();
+  const done = await known.followed.refresh();
+  if (done.ok) known.asOfMs = begunMs;
+  return done;
+}

@@ -1,0 +1,319 @@
+/** Access control as clients meet it: the whole Worker with tokens, rules and real stores. Upstream's answers are in the titles. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { AccessWorld } from "../support/access/access-world";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const SERVICES = "/api/v1/namespaces/default/services";
+const service = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
+const binding = (name: string, role: string, user: string, kind = "User") => ({
+  metadata: { name },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+  subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind, name: user }],
+});
+
+let world: AccessWorld;
+beforeEach(async () => (world = await new AccessWorld().begin()));
+
+describe("authentication", () => {
+  it.each([
+    "/",
+    "/version",
+    "/api",
+    "/apis",
+    SERVICES,
+    "/metrics",
+    "/check",
+    "/clusters/blue",
+    "/nothing",
+    "/openapi/v3",
+    "/nodes/n/healthz",
+  ])("%s without a credential: 401", async (path) => {
+    const answer = await world.ask("GET", path, { token: "" });
+    expect(answer).toMatchObject({ code: 401, body: { kind: "Status", reason: "Unauthorized", message: "Unauthorized" } });
+  });
+
+  it.each(["/healthz", "/livez", "/readyz"])("%s without a credential: answered", async (path) => {
+    expect((await world.ask("GET", path, { token: "" })).code).toBe(200);
+  });
+
+  it.each(["x", "sn_", "sn_0123456789abcdef0123_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "eyJhbGciOiJub25lIn0.e30."])(
+    "wrong token %s: 401, also where none is needed",
+    async (token) => {
+      expect((await world.ask("GET", "/version", { token })).code).toBe(401);
+      expect((await world.ask("GET", "/healthz", { token })).code).toBe(401);
+    },
+  );
+
+  it("an administrator: everything", async () => {
+    expect((await world.ask("POST", SERVICES, { body: service("a") })).code).toBe(201);
+    expect((await world.ask("GET", "/metrics")).code).toBe(200);
+    expect((await world.ask("PUT", "/clusters/blue")).code).toBe(201);
+  });
+
+  it("a deployment without any credential: 401 for everything but probes", async () => {
+    world = new AccessWorld({ ADMIN_TOKEN_HASHES: "" });
+    expect((await world.ask("GET", SERVICES)).code).toBe(401);
+    expect((await world.ask("GET", SERVICES, { token: "" })).code).toBe(401);
+    expect((await world.ask("GET", "/healthz", { token: "" })).code).toBe(200);
+  });
+
+  it("variables that cannot be read: 500 that names them", async () => {
+    world = new AccessWorld({ ADMIN_TOKEN_HASHES: "secret", AUTHENTICATION_CONFIG: "{" });
+    const { code, body } = await world.ask("GET", SERVICES);
+    expect([code, body.message]).toEqual([500, expect.stringMatching(/ADMIN_TOKEN_HASHES: .*AUTHENTICATION_CONFIG: /)]);
+    expect(body.message).not.toContain("secret");
+  });
+
+  it("kubectl auth whoami: the user and his groups", async () => {
+    const path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const answer = await world.ask("POST", path, { body: {} });
+    expect(answer.body.status).toEqual({ userInfo: { username: "admin", groups: ["system:masters", "system:authenticated"] } });
+  });
+
+  it("AlwaysAllow: nobody is asked who he is", async () => {
+    world = await new AccessWorld({ AUTHORIZATION_MODE: "AlwaysAllow" }).begin();
+    expect((await world.ask("GET", SERVICES, { token: "" })).code).toBe(200);
+  });
+
+  it("ANONYMOUS_AUTH: a request without a credential has the rights of system:anonymous", async () => {
+    world = await new AccessWorld({ ANONYMOUS_AUTH: "true" }).begin();
+    expect((await world.ask("GET", "/version", { token: "" })).code).toBe(200);
+    const refused = await world.ask("GET", SERVICES, { token: "" });
+    expect([refused.code, refused.body.message]).toEqual([
+      403,
+      'services is forbidden: User "system:anonymous" cannot list resource "services" in API group "" in the namespace "default"',
+    ]);
+  });
+
+  it("ANONYMOUS_NODE_HEALTH: health checks of nodes need no credential, the list of nodes does", async () => {
+    world = await new AccessWorld({ ANONYMOUS_NODE_HEALTH: "true" }).begin();
+    expect((await world.ask("GET", "/nodes/n/livez", { token: "" })).code).toBe(200);
+    expect((await world.ask("GET", "/nodes/targets", { token: "" })).code).toBe(401);
+  });
+});
+
+describe("authorization", () => {
+  it("a user without rules: discovery and reviews, and 403 in upstream's words for the rest", async () => {
+    const token = await world.tokenOf("bob");
+    for (const path of ["/version", "/api", "/apis", "/openapi/v3"]) expect((await world.ask("GET", path, { token })).code, path).toBe(200);
+    const asks: [method: string, path: string, message: string][] = [
+      ["GET", SERVICES, 'services is forbidden: User "bob" cannot list resource "services" in API group "" in the namespace "default"'],
+      [
+        "GET",
+        `${SERVICES}/a`,
+        'services "a" is forbidden: User "bob" cannot get resource "services" in API group "" in the namespace "default"',
+      ],
+      ["GET", "/api/v1/nodes", 'nodes is forbidden: User "bob" cannot list resource "nodes" in API group "" at the cluster scope'],
+      [
+        "PATCH",
+        `${SERVICES}/a/status`,
+        'services "a" is forbidden: User "bob" cannot patch resource "services/status" in API group "" in the namespace "default"',
+      ],
+      ["GET", "/metrics", 'forbidden: User "bob" cannot get path "/metrics"'],
+      ["PUT", "/clusters/blue", 'forbidden: User "bob" cannot put path "/clusters/blue"'],
+      ["GET", "/admin/tokens", 'forbidden: User "bob" cannot get path "/admin/tokens"'],
+    ];
+    for (const [method, path, message] of asks) {
+      const { code, body } = await world.ask(method, path, { token });
+      expect([code, body.reason, body.message], `${method} ${path}`).toEqual([403, "Forbidden", message]);
+    }
+  });
+
+  it("a rule that comes and goes: counts at once in this isolate's next look, and within five seconds", async () => {
+    const token = await world.tokenOf("bob");
+    const list = async () => (await world.ask("GET", SERVICES, { token })).code;
+    expect(await list()).toBe(403);
+    await world.make(`${RBAC}/clusterroles`, {
+      metadata: { name: "reader" },
+      rules: [{ apiGroups: [""], resources: ["services"], verbs: ["list"] }],
+    });
+    await world.make(`${RBAC}/namespaces/default/rolebindings`, binding("bob", "reader", "bob"));
+    await expect.poll(list, { timeout: 5_000, interval: 200 }).toBe(200);
+    expect((await world.ask("GET", "/api/v1/services", { token })).code, "of all namespaces").toBe(403);
+    await world.ask("DELETE", `${RBAC}/namespaces/default/rolebindings/bob`);
+    await expect.poll(list, { timeout: 5_000, interval: 200 }).toBe(403);
+  });
+
+  it("kubectl auth can-i: what a user may, and why", async () => {
+    await world.make(`${RBAC}/clusterroles`, {
+      metadata: { name: "reader" },
+      rules: [{ apiGroups: [""], resources: ["services"], verbs: ["list"] }],
+    });
+    await world.make(`${RBAC}/clusterrolebindings`, binding("group", "reader", "devs", "Group"));
+    const token = await world.tokenOf("bob", { groups: ["devs"] });
+    const may = async (verb: string) => {
+      const spec = { resourceAttributes: { verb, resource: "services", namespace: "default" } };
+      const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+      return (await world.ask("POST", path, { token, body: { spec } })).body.status;
+    };
+    expect(await may("list")).toEqual({
+      allowed: true,
+      reason: 'RBAC: allowed by ClusterRoleBinding "group" of ClusterRole "reader" to Group "devs"',
+    });
+    expect(await may("create")).toEqual({ allowed: false });
+    const subject = { spec: { user: "x", groups: ["devs"], resourceAttributes: { verb: "list", resource: "services" } } };
+    const asked = await world.ask("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", { body: subject });
+    expect(asked.body.status).toMatchObject({ allowed: true });
+    const rules = await world.ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {
+      token,
+      body: { spec: { namespace: "default" } },
+    });
+    expect(rules.body.status).toMatchObject({
+      resourceRules: expect.arrayContaining([{ verbs: ["list"], apiGroups: [""], resources: ["services"] }]) as unknown,
+      incomplete: false,
+    });
+  });
+
+  it("a credential of one cluster: no other cluster, and nothing of the server", async () => {
+    await world.ask("PUT", "/clusters/blue");
+    const token = await world.tokenOf("bob", { groups: ["system:masters"], clusters: ["blue"] });
+    expect((await world.ask("POST", `/clusters/blue${SERVICES}`, { token, body: service("a") })).code).toBe(201);
+    for (const path of [SERVICES, `/clusters/red${SERVICES}`, "/clusters/blue", "/admin/tokens", "/clusters/blue/admin/tokens"]) {
+      expect((await world.ask("GET", path, { token })).code, path).toBe(403);
+    }
+  });
+
+  it("a write into a cluster that is not there: only an administrator of the server makes it", async () => {
+    const token = await world.tokenOf("bob", { groups: ["system:masters"], clusters: ["typo"] });
+    expect((await world.ask("POST", `/clusters/typo${SERVICES}`, { token, body: service("a") })).code).toBe(404);
+    const nobody = await world.tokenOf("eve");
+    expect((await world.ask("POST", `/clusters/typo${SERVICES}`, { token: nobody, body: service("a") })).code).toBe(403);
+    expect((await world.ask("POST", `/clusters/typo${SERVICES}`, { body: service("a") })).code).toBe(201);
+  });
+
+  it("a token that was revoked: refused after half a minute at the latest", async () => {
+    const token = await world.tokenOf("revoked");
+    const list = await world.ask("GET", "/admin/tokens");
+    const id = (list.body["items"] as { id: string; user: string }[]).find(({ user }) => user === "revoked")?.id ?? "";
+    expect((await world.ask("GET", "/version", { token })).code).toBe(200);
+    expect((await world.ask("DELETE", `/admin/tokens/${id}`)).code).toBe(200);
+    // Another isolate has no answer to keep.
+    expect((await new AccessWorld().ask("GET", "/version", { token })).code).toBe(401);
+  });
+});
+
+describe("impersonation", () => {
+  const as = (user: string, ...groups: string[]) => ({
+    "Impersonate-User": user,
+    ...(groups.length > 0 ? { "Impersonate-Group": groups.join(",") } : {}),
+  });
+
+  it("an administrator acts as a user: the user's rights count", async () => {
+    const refused = await world.ask("GET", SERVICES, { headers: as("jane") });
+    expect([refused.code, refused.body.message]).toEqual([403, expect.stringContaining('User "jane" cannot list resource "services"')]);
+    expect((await world.ask("GET", SERVICES, { headers: as("jane", "system:masters") })).code).toBe(200);
+  });
+
+  it("a user without the right: refused, whoever is acted as", async () => {
+    const token = await world.tokenOf("bob");
+    const refused = await world.ask("GET", SERVICES, { token, headers: as("jane", "system:masters") });
+    expect([refused.code, refused.body.message]).toEqual([403, expect.stringContaining('User "bob" cannot impersonate-on:user-info:list')]);
+  });
+});
+
+describe("escalation", () => {
+  const grantAll = { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] };
+  const manager = async (): Promise<string> => {
+    await world.make(`${RBAC}/clusterroles`, {
+      metadata: { name: "manages-roles" },
+      rules: [
+        {
+          apiGroups: ["rbac.authorization.k8s.io"],
+          resources: ["roles", "rolebindings"],
+          verbs: ["get", "list", "create", "update", "patch"],
+        },
+        { apiGroups: [""], resources: ["services"], verbs: ["get"] },
+      ],
+    });
+    await world.make(`${RBAC}/namespaces/default/rolebindings`, binding("m", "manages-roles", "bob"));
+    return world.tokenOf("bob");
+  };
+  const ROLES = `${RBAC}/namespaces/default/roles`;
+  const apply = { "Content-Type": "application/apply-patch+yaml" };
+  const typed = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role" };
+
+  it("rights that the writer does not hold: refused by every verb, and nothing is written", async () => {
+    const token = await manager();
+    const held = { rules: [{ apiGroups: [""], resources: ["services"], verbs: ["get"] }] };
+    expect((await world.ask("POST", ROLES, { token, body: { metadata: { name: "mine" }, ...held } })).code).toBe(201);
+    const tries: [method: string, path: string, body: unknown, headers: Record<string, string>][] = [
+      ["POST", ROLES, { metadata: { name: "more" }, ...grantAll }, {}],
+      ["PUT", `${ROLES}/mine`, { metadata: { name: "mine" }, ...grantAll }, {}],
+      ["PUT", `${ROLES}/other`, { metadata: { name: "other" }, ...grantAll }, {}],
+      ["PATCH", `${ROLES}/mine`, grantAll, { "Content-Type": "application/merge-patch+json" }],
+      ["PATCH", `${ROLES}/mine`, grantAll, { "Content-Type": "application/strategic-merge-patch+json" }],
+      [
+        "PATCH",
+        `${ROLES}/mine`,
+        [{ op: "replace", path: "/rules", value: grantAll.rules }],
+        { "Content-Type": "application/json-patch+json" },
+      ],
+      ["PATCH", `${ROLES}/mine?fieldManager=x&force=true`, { ...typed, metadata: { name: "mine" }, ...grantAll }, apply],
+      ["PATCH", `${ROLES}/applied?fieldManager=x`, { ...typed, metadata: { name: "applied" }, ...grantAll }, apply],
+    ];
+    for (const [method, path, body, headers] of tries) {
+      const answer = await world.ask(method, path, { token, body, headers });
+      expect([answer.code, answer.body.message], `${method} ${path}`).toEqual([
+        403,
+        expect.stringContaining("is attempting to grant RBAC permissions not currently held"),
+      ]);
+    }
+    const list = await world.ask("GET", ROLES);
+    expect(
+      (list.body["items"] as { metadata: { name: string }; rules: unknown }[])
+        .filter(({ metadata }) => metadata.name !== "")
+        .map(({ metadata, rules }) => [metadata.name, rules]),
+    ).toEqual([["mine", held.rules]]);
+  });
+
+  it("a role that the writer does not hold: not bound", async () => {
+    const token = await manager();
+    const refused = await world.ask("POST", `${RBAC}/namespaces/default/rolebindings`, {
+      token,
+      body: binding("up", "cluster-admin", "bob"),
+    });
+    expect([refused.code, refused.body.message]).toEqual([
+      403,
+      expect.stringContaining("is attempting to grant RBAC permissions not currently held"),
+    ]);
+    const unchanged = await world.ask("PATCH", `${RBAC}/namespaces/default/rolebindings/m`, {
+      token,
+      body: { metadata: { labels: { a: "b" } } },
+      headers: { "Content-Type": "application/merge-patch+json" },
+    });
+    expect(unchanged.code, "a role whose rights he holds").toBe(200);
+  });
+});
+
+describe("nodes and agents", () => {
+  const node = (name: string) => ({ metadata: { name } });
+  const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
+  const pod = (name: string, nodeName: string) => ({ metadata: { name }, spec: { nodeName, containers: [{ name: "c", image: "i" }] } });
+  const PODS = "/api/v1/namespaces/default/pods";
+
+  it("an agent: its own Node, Lease, reports and Pods, and no other's", async () => {
+    await world.make("/api/v1/nodes", node("n2"));
+    await world.make(PODS, pod("theirs", "n2"));
+    const token = await world.tokenOf("servicenet:agent:n1", { groups: ["servicenet:agents"] });
+    const code = async (method: string, path: string, body?: unknown) => (await world.ask(method, path, { token, body })).code;
+    expect(await code("POST", "/api/v1/nodes", node("n1"))).toBe(201);
+    expect(await code("POST", "/api/v1/nodes", node("n3"))).toBe(403);
+    expect(await code("GET", "/api/v1/nodes/n1")).toBe(200);
+    expect(await code("GET", "/api/v1/nodes/n2")).toBe(403);
+    expect(await code("POST", LEASES, { metadata: { name: "n1" } })).toBe(201);
+    expect(await code("POST", LEASES, { metadata: { name: "n2" } })).toBe(403);
+    const report = { IPv4: { queuedForMs: 0, appliedAgoMs: 0 } };
+    expect(await code("PUT", "/api/v1/nodes/n1/proxy-health", report)).toBe(200);
+    expect(await code("PUT", "/api/v1/nodes/n2/proxy-health", report)).toBe(403);
+    expect(await code("POST", PODS, pod("mine", "n1"))).toBe(201);
+    expect(await code("POST", PODS, pod("foreign", "n2"))).toBe(403);
+    expect(await code("GET", `${PODS}/mine`)).toBe(200);
+    expect(await code("GET", `${PODS}/theirs`)).toBe(403);
+    expect(await code("GET", `${PODS}/nothing`)).toBe(403);
+    expect(await code("DELETE", `${PODS}/theirs`)).toBe(403);
+    expect(await code("DELETE", PODS)).toBe(403);
+    expect(await code("DELETE", `${PODS}/mine?gracePeriodSeconds=0`)).toBe(200);
+    expect(await code("GET", "/api/v1/services")).toBe(403);
+    expect(await code("GET", "/api/v1/namespaces/default/secrets")).toBe(403);
+  });
+});

@@ -1,0 +1,85 @@
+/** The whole Worker with access control on: requests by token, through its real middleware, to real objects. */
+import { createExecutionContext, env, waitOnExecutionContext } from "cloudflare:test";
+import { createHash, randomBytes } from "node:crypto";
+import type { Env } from "../../../durable-objects/env";
+import worker from "../../../src/worker/index";
+
+const ID = "0123456789abcdef0123";
+const SECRET = randomBytes(32).toString("base64url");
+const SALT = randomBytes(16);
+const HASH = createHash("sha256")
+  .update(Buffer.concat([SALT, Buffer.from(SECRET)]))
+  .digest("hex");
+
+/** The token of an administrator of the whole server. */
+export const ADMIN_TOKEN = `sn_${ID}_${SECRET}`;
+
+export interface Answer {
+  code: number;
+  /** as JSON; of other answers undefined */
+  body: { message?: string; reason?: string; status?: unknown; [member: string]: unknown };
+  headers: Headers;
+}
+
+export interface AskOptions {
+  token?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+let clusters = 0;
+
+export class AccessWorld {
+  readonly env: Env;
+  /** Isolates remember clusters, and all tests share one: so each world has a cluster of its own. */
+  readonly cluster = `access-${String(Date.now())}-${String(clusters++)}`;
+
+  constructor(vars: Partial<Env> = {}) {
+    const bindings = env as unknown as Env;
+    this.env = { ...bindings, AUTHORIZATION_MODE: "Node,RBAC", ADMIN_TOKEN_HASHES: `${ID}:${SALT.toString("hex")}:${HASH}`, ...vars };
+  }
+
+  /** Makes the cluster that paths are in, unless they name one or belong to the server. */
+  async begin(): Promise<this> {
+    const made = await this.ask("PUT", `/clusters/${this.cluster}`);
+    if (made.code !== 201) throw new Error(`no cluster: ${JSON.stringify(made.body)}`);
+    return this;
+  }
+
+  #target(path: string): string {
+    return path.startsWith("/clusters/") || path.startsWith("/admin/tokens") ? path : `/clusters/${this.cluster}${path}`;
+  }
+
+  /** As administrator unless a token is given; "" = without any credential. */
+  async ask(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions = {}): Promise<Answer> {
+    const context = createExecutionContext();
+    const request = new Request(`http://127.0.0.1${this.#target(path)}`, {
+      method,
+      headers: {
+        ...(token === "" ? {} : { Authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const response = await worker.fetch(request, this.env, context);
+    const isStream = path.includes("watch=") && response.ok;
+    if (isStream) await response.body?.cancel();
+    const text = isStream ? "{}" : await response.text();
+    await waitOnExecutionContext(context);
+    return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as Answer["body"]) : {}, headers: response.headers };
+  }
+
+  /** A new token of this server for a user. */
+  async tokenOf(user: string, more: { groups?: string[]; clusters?: string[]; expiresAt?: string } = {}): Promise<string> {
+    const answer = await this.ask("POST", "/admin/tokens", { body: { user, ...more } });
+    if (answer.code !== 201) throw new Error(`no token: ${JSON.stringify(answer.body)}`);
+    return answer.body["token"] as string;
+  }
+
+  /** Writes an object; throws where it is refused. */
+  async make(path: string, object: object): Promise<void> {
+    const answer = await this.ask("POST", path, { body: object });
+    if (answer.code !== 201) throw new Error(`${path}: ${String(answer.code)} ${JSON.stringify(answer.body)}`);
+  }
+}

@@ -1,9 +1,12 @@
 /** The composition root: what the platform calls, and the objects it keeps. */
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
+import { ensureDefaultPolicy } from "./access/default-policy";
 import { closing, wantsClose } from "./http/closing";
 import { malformedRequest } from "./http/request-target";
 import { runScheduled } from "./scheduled";
+import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
+import { configOf } from "./routing/config-guard";
 import { noteRemovedData } from "./routing/removed-data";
 import { renewHere } from "./routing/identity";
 import { RENEW_IDENTITY } from "./routing/identity-signal";
@@ -33,10 +36,16 @@ export const direct = {
   },
 } satisfies ExportedHandler<Env>;
 
+/** A local server has the roles of its cluster from its start on, as a kube-apiserver has. */
+async function beginDefaultCluster(env: Env): Promise<void> {
+  const config = configOf(env);
+  if (config.ok && config.value.authorizationModes.includes("RBAC")) await ensureDefaultPolicy(env, DEFAULT_CLUSTER);
+}
+
 async function scheduled({ cron, scheduledTime }: ScheduledController, env: Env): Promise<void> {
   if (cron === END_WATCHES) await waits.end(env);
   else if (cron === REFUSE_REQUESTS) noteRemovedData();
-  else if (cron === RENEW_IDENTITY) await renewHere(env);
+  else if (cron === RENEW_IDENTITY) await Promise.all([renewHere(env), beginDefaultCluster(env)]);
   else await runScheduled(cron, env, scheduledTime);
 }
 

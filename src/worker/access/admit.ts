@@ -77,7 +77,7 @@ async function judged(
   if (unreached) return err(unreached);
   const wanted = impersonated(request.headers);
   if (!wanted.ok) return wanted;
-  const asksRules = !isMaster(sender.user) || wanted.value !== undefined || readsRules(attributes);
+  const asksRules = !isMaster(sender.user) || wanted.value !== undefined || needsRules(attributes);
   const policy = asksRules ? await policyFor(asking, cluster) : ok(undefined);
   if (!policy.ok) return policy;
   const own = accessOf(sender, attributes, { asking, cluster, policy: policy.value });
@@ -99,7 +99,7 @@ const OPEN: Omit<Access, "asked"> = {
 };
 
 /** Reviews ask about others; roles are there from the first look on. */
-function readsRules(asked: Attributes): boolean {
+function needsRules(asked: Attributes): boolean {
   return asked.kind === "resource" && (asked.group === RBAC_GROUP || asked.group === "authorization.k8s.io");
 }
 

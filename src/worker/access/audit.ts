@@ -2,6 +2,7 @@
 import type { AuditPolicy } from "../../access/audit/audit-policy";
 import { auditLevelOf, parseAuditPolicy } from "../../access/audit/audit-policy";
 import { auditRecord } from "../../access/audit/audit-record";
+import type { Attributes } from "../../access/authorization/attributes";
 import { definitionOf } from "../../api/registry/all";
 import { assert } from "../../core/base/assert";
 import type { Env } from "../../../durable-objects/env";
@@ -9,6 +10,7 @@ import { log } from "../http/log";
 import { splitRequestUrl } from "../http/request-url";
 import type { Admission } from "./admit";
 
+const REVIEW_GROUPS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.io"];
 /** A larger body is not recorded. */
 const BODY_MAX_BYTES = 4_096;
 
@@ -44,7 +46,7 @@ export interface Answered {
 
 export function writeAudit({ env, request, response, admission, auditId, receivedMs, body }: Answered): void {
   const { asked, caller, access } = admission;
-  const level = auditLevelOf(policyOf(env), asked.verb, auditId);
+  const level = auditLevelOf(policyOf(env), isReview(asked) ? "get" : asked.verb, auditId);
   if (level === "None") return;
   const endedMs = Date.now();
   const facts = {
@@ -67,6 +69,11 @@ export function writeAudit({ env, request, response, admission, auditId, receive
   // A body that broke off is not recorded.
   if (body) body.then(write, () => write());
   else write();
+}
+
+/** A review is created and stores nothing: a read in the form of a write. */
+function isReview(asked: Attributes): boolean {
+  return asked.kind === "resource" && REVIEW_GROUPS.includes(asked.group) && asked.resource.endsWith("reviews");
 }
 
 /** Upstream's names: apiserver pkg/endpoints/filters/authorization.go. */

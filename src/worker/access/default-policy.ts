@@ -12,11 +12,13 @@ import { type DefaultWrite, reconcileBinding, reconcileRole } from "../../access
 import { groupBy } from "../../core/base/group-by";
 import { err, ok, type Result } from "../../core/base/result";
 import type { Status } from "../../api/meta/status";
+import { type ControllerName, CONTROLLERS } from "../../../durable-objects/controllers";
 import type { Env } from "../../../durable-objects/env";
-import { type Remote, storeStub } from "../../../durable-objects/peers";
+import { controller, type Remote, storeStub } from "../../../durable-objects/peers";
 import { RecentMap } from "../http/recent-map";
 import { log } from "../http/log";
 import { call } from "../routing/call";
+import { configOf } from "../routing/config-guard";
 import { RBAC_GROUP } from "../../api/meta/rbac";
 import { RBAC_RESOURCES } from "./rbac-resources";
 
@@ -30,6 +32,13 @@ const OPTIONS: WriteOptions = {
   version: "v1",
 };
 const DELETE_OPTIONS = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined } as const;
+
+/** Whose work every cluster has from its beginning: accounts and certificates in each namespace, rules of aggregated roles. */
+const ACCESS_CONTROLLERS = [
+  "serviceaccount-controller",
+  "root-ca-certificate-publisher-controller",
+  "clusterrole-aggregation-controller",
+] as const satisfies readonly ControllerName[];
 
 /** By the cluster's id: done, or under way. */
 const ensured = new RecentMap<string, Promise<Result<void, Status>>>(CLUSTERS_MAX);
@@ -46,7 +55,20 @@ export async function ensureDefaultPolicy(env: Env, cluster: string): Promise<Re
 async function ensure(env: Env, cluster: string): Promise<Result<void, Status>> {
   const byKind = groupBy(defaultPolicy(), ({ kind }) => kind);
   const done = await Promise.all([...byKind].map(([kind, objects]) => ensureKind(env, cluster, kind as RbacKind, objects)));
-  return done.find((one) => !one.ok) ?? ok(undefined);
+  const failed = done.find((one) => !one.ok);
+  if (failed) return failed;
+  wakeControllers(env, cluster);
+  return ok(undefined);
+}
+
+/** A cluster that is asked for the first time has not woken those who follow it. Nobody waits for them; cron wakes them again. */
+function wakeControllers(env: Env, cluster: string): void {
+  const config = configOf(env);
+  for (const name of ACCESS_CONTROLLERS) {
+    if (!config.ok || !CONTROLLERS.runsWith(name, config.value)) continue;
+    // `call` throws only when the cluster was deleted meanwhile.
+    void call(() => controller(env, cluster, name).poke(), { what: `${name}.poke`, repeatable: true }).catch(() => undefined);
+  }
 }
 
 async function ensureKind(env: Env, cluster: string, kind: RbacKind, wanted: readonly DefaultObject[]): Promise<Result<void, Status>> {

@@ -37,15 +37,16 @@ export const direct = {
 } satisfies ExportedHandler<Env>;
 
 /** A local server has the roles of its cluster from its start on, as a kube-apiserver has. */
-async function beginDefaultCluster(env: Env): Promise<void> {
+async function beginDefaultCluster(env: Env, context: ExecutionContext): Promise<void> {
   const config = configOf(env);
-  if (config.ok && config.value.authorizationModes.includes("RBAC")) await ensureDefaultPolicy(env, DEFAULT_CLUSTER);
+  if (!config.ok || !config.value.authorizationModes.includes("RBAC")) return;
+  await ensureDefaultPolicy(env, DEFAULT_CLUSTER, (work) => context.waitUntil(work));
 }
 
-async function scheduled({ cron, scheduledTime }: ScheduledController, env: Env): Promise<void> {
+async function scheduled({ cron, scheduledTime }: ScheduledController, env: Env, context: ExecutionContext): Promise<void> {
   if (cron === END_WATCHES) await waits.end(env);
   else if (cron === REFUSE_REQUESTS) noteRemovedData();
-  else if (cron === RENEW_IDENTITY) await Promise.all([renewHere(env), beginDefaultCluster(env)]);
+  else if (cron === RENEW_IDENTITY) await Promise.all([renewHere(env), beginDefaultCluster(env, context)]);
   else await runScheduled(cron, env, scheduledTime);
 }
 

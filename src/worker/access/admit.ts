@@ -149,7 +149,7 @@ async function policyFor({ env, config, beside }: Asking, cluster: string): Prom
   const id = await activeIdOf(env, cluster);
   if (!id.ok) return id;
   if (id.value === undefined) return ok(undefined);
-  const begun = await ensureDefaultPolicy(env, id.value);
+  const begun = await ensureDefaultPolicy(env, id.value, beside);
   return begun.ok ? policyOf(env, id.value, beside) : begun;
 }
 

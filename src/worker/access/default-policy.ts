@@ -11,15 +11,18 @@ import type { RbacKind } from "../../access/rbac/policy";
 import { type DefaultWrite, reconcileBinding, reconcileRole } from "../../access/rbac/reconcile-default";
 import { groupBy } from "../../core/base/group-by";
 import { err, ok, type Result } from "../../core/base/result";
-import type { Status } from "../../api/meta/status";
+import { serviceUnavailable, type Status } from "../../api/meta/status";
 import { type ControllerName, CONTROLLERS } from "../../../durable-objects/controllers";
 import type { Env } from "../../../durable-objects/env";
 import { controller, type Remote, storeStub } from "../../../durable-objects/peers";
+import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { RecentMap } from "../http/recent-map";
 import { log } from "../http/log";
+import { ensureBootstrapped } from "../routing/bootstrap";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 import { RBAC_GROUP } from "../../api/meta/rbac";
+import { settled } from "./settled";
 import { RBAC_RESOURCES } from "./rbac-resources";
 
 const CLUSTERS_MAX = 10_000;
@@ -41,34 +44,45 @@ const ACCESS_CONTROLLERS = [
 ] as const satisfies readonly ControllerName[];
 
 /** By the cluster's id: done, or under way. */
-const ensured = new RecentMap<string, Promise<Result<void, Status>>>(CLUSTERS_MAX);
+const ensured = new RecentMap<string, Promise<Result<void, Status>> | true>(CLUSTERS_MAX);
+const PATIENCE_MS = 30_000;
 
-/** An error is why a store did not answer; the next request tries again. */
-export async function ensureDefaultPolicy(env: Env, cluster: string): Promise<Result<void, Status>> {
-  const underWay = ensured.get(cluster) ?? ensure(env, cluster);
-  ensured.put(cluster, underWay);
-  const done = await underWay;
-  if (!done.ok) ensured.delete(cluster);
-  return done;
+/** An error is why a store did not answer; the next request tries again. `beside` keeps work running after the answer. */
+export async function ensureDefaultPolicy(
+  env: Env,
+  cluster: string,
+  beside: (work: Promise<unknown>) => void,
+): Promise<Result<void, Status>> {
+  const known = ensured.get(cluster);
+  if (known === true) return ok(undefined);
+  const underWay = known ?? ensure(env, cluster, beside);
+  if (!known) {
+    ensured.put(cluster, underWay);
+    beside(underWay);
+  }
+  const done = await settled(underWay, PATIENCE_MS);
+  if (done?.ok) ensured.put(cluster, true);
+  else if (ensured.get(cluster) === underWay) ensured.delete(cluster);
+  return done ?? err(serviceUnavailable("the roles of the cluster could not be made yet", RETRY_AFTER_SECONDS));
 }
 
-async function ensure(env: Env, cluster: string): Promise<Result<void, Status>> {
+async function ensure(env: Env, cluster: string, beside: (work: Promise<unknown>) => void): Promise<Result<void, Status>> {
   const byKind = groupBy(defaultPolicy(), ({ kind }) => kind);
   const done = await Promise.all([...byKind].map(([kind, objects]) => ensureKind(env, cluster, kind as RbacKind, objects)));
   const failed = done.find((one) => !one.ok);
   if (failed) return failed;
-  wakeControllers(env, cluster);
+  // `call` throws only when the cluster was deleted meanwhile.
+  beside(wakeControllers(env, cluster).catch(() => undefined));
   return ok(undefined);
 }
 
 /** A cluster that is asked for the first time has not woken those who follow it. Nobody waits for them; cron wakes them again. */
-function wakeControllers(env: Env, cluster: string): void {
+async function wakeControllers(env: Env, cluster: string): Promise<void> {
   const config = configOf(env);
-  for (const name of ACCESS_CONTROLLERS) {
-    if (!config.ok || !CONTROLLERS.runsWith(name, config.value)) continue;
-    // `call` throws only when the cluster was deleted meanwhile.
-    void call(() => controller(env, cluster, name).poke(), { what: `${name}.poke`, repeatable: true }).catch(() => undefined);
-  }
+  // Before that they would find no namespaces.
+  if (!config.ok || (await ensureBootstrapped(env, cluster))) return;
+  const names = ACCESS_CONTROLLERS.filter((name) => CONTROLLERS.runsWith(name, config.value));
+  await Promise.all(names.map((name) => call(() => controller(env, cluster, name).poke(), { what: `${name}.poke`, repeatable: true })));
 }
 
 async function ensureKind(env: Env, cluster: string, kind: RbacKind, wanted: readonly DefaultObject[]): Promise<Result<void, Status>> {

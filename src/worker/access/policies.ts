@@ -14,6 +14,7 @@ import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { RecentMap } from "../http/recent-map";
 import { call } from "../routing/call";
 import { RBAC_GROUP } from "../../api/meta/rbac";
+import { settled } from "./settled";
 import { RBAC_RESOURCES } from "./rbac-resources";
 
 /** Clusters whose rules an isolate keeps; 10,000 rules take some 5 MB. */
@@ -24,6 +25,8 @@ const POLICY_FRESH_MS = 2_000;
 const POLICY_STALE_MAX_MS = 4_000;
 const POLICY_OUTAGE_MAX_MS = 60_000;
 const REFRESH_TIMEOUT_MS = 5_000;
+/** All pages of all kinds; a renewal that has not ended by then was dropped by the platform. */
+const RENEWAL_PATIENCE_MS = 20_000;
 
 interface Kept {
   readonly followed: FollowedPolicy<Status>;
@@ -41,13 +44,11 @@ export async function policyOf(env: Env, cluster: string, beside: (work: Promise
   // A clock that was set back says nothing about the age.
   const isFresh = ageMs >= 0 && ageMs < POLICY_FRESH_MS;
   if (isFresh) return ok(known.followed.policy);
-  const renewal = renewed(known);
-  if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) {
-    beside(renewal);
-    return ok(known.followed.policy);
-  }
-  const done = await renewal;
-  if (done.ok || (known.asOfMs > 0 && Math.abs(Date.now() - known.asOfMs) < POLICY_OUTAGE_MAX_MS)) return ok(known.followed.policy);
+  const renewal = renewed(known, beside);
+  if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) return ok(known.followed.policy);
+  const done = await settled(renewal, RENEWAL_PATIENCE_MS);
+  if (!done && known.renewal === renewal) known.renewal = undefined;
+  if (done?.ok || (known.asOfMs > 0 && Math.abs(Date.now() - known.asOfMs) < POLICY_OUTAGE_MAX_MS)) return ok(known.followed.policy);
   return err(serviceUnavailable("the rules of access could not be read", RETRY_AFTER_SECONDS));
 }
 
@@ -72,10 +73,15 @@ function begun(env: Env, cluster: string): Kept {
   return fresh;
 }
 
-/** Requests that come during a renewal share it, unless it began too early to tell them what they may rely on: no request does. */
-function renewed(known: Kept): Promise<Result<void, Status>> {
-  known.renewal ??= renew(known).finally(() => (known.renewal = undefined));
-  return known.renewal;
+/** Requests that come during a renewal share it. It outlives the request that began it; one that was dropped all the same is given up by who waits. */
+function renewed(known: Kept, beside: (work: Promise<unknown>) => void): Promise<Result<void, Status>> {
+  if (known.renewal) return known.renewal;
+  const renewal = renew(known).finally(() => {
+    if (known.renewal === renewal) known.renewal = undefined;
+  });
+  known.renewal = renewal;
+  beside(renewal);
+  return renewal;
 }
 
 async function renew(known: Kept): Promise<Result<void, Status>> {

@@ -14,7 +14,7 @@ import { admit, type Admission } from "./access/admit";
 import { auditedBody, writeAudit } from "./access/audit";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
-import { AUDIT_ID, withAuditId } from "./http/audit-id";
+import { AUDIT_ID, withCommonHeaders } from "./http/common-headers";
 import { authorityOf, hostOf, isForeignPage, isOwnHost } from "./http/authority";
 import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
@@ -63,7 +63,7 @@ const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
   const id = c.req.raw.headers.get(AUDIT_ID) || crypto.randomUUID();
   c.set("auditId", id);
   await next();
-  const named = withAuditId(c.res, id);
+  const named = withCommonHeaders(c.res, id);
   if (named === c.res) return;
   // Otherwise Hono merges the headers of both.
   c.res = undefined;

@@ -44,6 +44,12 @@ describe("authentication", () => {
     },
   );
 
+  it.each(["", undefined])("every answer, with token %j: its type is not guessed by browsers, and it has a name", async (token) => {
+    const { headers } = await world.ask("GET", SERVICES, token === undefined ? {} : { token });
+    expect([headers.get("X-Content-Type-Options"), headers.get("Audit-ID")]).toEqual(["nosniff", expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    expect(headers.get("Access-Control-Allow-Origin")).toBeNull();
+  });
+
   it("an administrator: everything", async () => {
     expect((await world.ask("POST", SERVICES, { body: service("a") })).code).toBe(201);
     expect((await world.ask("GET", "/metrics")).code).toBe(200);

@@ -98,7 +98,7 @@ export function pageNotFound(): Response {
 export function textResponse(code: number, text: string): Response {
   return new Response(text, {
     status: code,
-    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": NO_CACHE, "X-Content-Type-Options": "nosniff" },
+    headers: { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": NO_CACHE },
   });
 }
 

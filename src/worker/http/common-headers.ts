@@ -1,0 +1,18 @@
+/** The header that names a request in audit logs and answers. */
+export const AUDIT_ID = "Audit-ID";
+
+/** The answer with what all answers have: their request's id, and that its type is the one that it says. */
+export function withCommonHeaders(response: Response, id: string): Response {
+  try {
+    return named(response, id);
+  } catch {
+    // The headers of an answer that came from an object are read-only. Its body goes on untouched.
+    return named(new Response(response.body, response), id);
+  }
+}
+
+function named(response: Response, id: string): Response {
+  response.headers.set(AUDIT_ID, id);
+  response.headers.set("X-Content-Type-Options", "nosniff");
+  return response;
+}

@@ -3,6 +3,7 @@
  * bundled. The client types times as Date; on the wire they are strings.
  */
 import type {
+  AuthenticationV1TokenRequest,
   CoreV1Event,
   EventsV1Event,
   RbacV1Subject,
@@ -76,6 +77,7 @@ export type ResourceQuota = Wire<V1ResourceQuota>;
 export type ConfigMap = Wire<V1ConfigMap>;
 export type Secret = Wire<V1Secret>;
 export type ServiceAccount = Wire<V1ServiceAccount>;
+export type TokenRequest = Wire<AuthenticationV1TokenRequest>;
 export type Binding = Wire<V1Binding>;
 export type Eviction = Wire<V1Eviction>;
 export type CoreEvent = Wire<CoreV1Event>;

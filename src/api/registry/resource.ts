@@ -78,12 +78,17 @@ export interface DeletionRules<T extends KubeObject> {
   held?(object: T): boolean;
 }
 
+/** Documents that the Worker answers by itself. */
+export type ObjectAnswer = "token-request";
+
 /** The effect on an object of a document that is created under it. */
 export type ActionEffect<T extends KubeObject, D extends KubeObject> =
   /** deletes the object; before that, a write of its own marks it, so that watchers see why it goes */
   | { does: "delete"; options(document: D): DeleteOptions; mark(object: T, now: number): void }
   /** changes the object past the rules of its strategy; `change` returns why it cannot (the reason of a 409) */
-  | { does: "change"; validate(document: D): FieldError[]; change(object: T, document: D, now: number): string | undefined };
+  | { does: "change"; validate(document: D): FieldError[]; change(object: T, document: D, now: number): string | undefined }
+  /** leaves the object as it is: the answer is the document with more in it, not a Status */
+  | { does: "answer"; answer: ObjectAnswer };
 
 /** A create-only subresource: a document of a kind of its own, never stored. */
 export interface ActionDefinition<T extends KubeObject = KubeObject, D extends KubeObject = KubeObject> {

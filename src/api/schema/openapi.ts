@@ -29,6 +29,8 @@ export interface OpenApiAction extends GroupVersionKind {
   description: string;
   /** the collection that takes the same documents */
   collection?: { resource: string };
+  /** "answer" = the document comes back, else a Status does */
+  effect: { does: string };
 }
 
 /** A subresource that hands requests on, with whatever path stands behind it. */
@@ -221,13 +223,14 @@ function furtherAnswer(verb: string, answer: OpenApiSchema): OpenApiSchema {
 
 /** The POST of a document that has an effect and is not stored. */
 function actionOperation(resource: OpenApiResource, action: OpenApiAction, operationId: string): OpenApiSchema {
+  const answer = action.effect.does === "answer" ? action.schema.name : StatusSchema.name;
   return {
     tags: [tagOf(resource)],
     description: action.description,
     operationId,
     parameters: WRITE,
     requestBody: requestBody("object", action.schema.name),
-    responses: { "201": { description: "Created", content: contentOf(BODY_TYPES, StatusSchema.name) } },
+    responses: { "201": { description: "Created", content: contentOf(BODY_TYPES, answer) } },
     "x-kubernetes-action": "post",
     "x-kubernetes-group-version-kind": kindOf(action),
   };

@@ -58,7 +58,7 @@ function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredO
   const { name } = request.key;
   if (!current) return refuse(notFound(definition, name));
   const effect = definition.actions?.find((action) => action.name === request.action)?.effect;
-  assert(effect, "only actions of the kind come here");
+  assert(effect && effect.does !== "answer", "only actions that write come here");
   const document = parseJson(request.document) as KubeObject;
   const before = parseJson(current.data) as KubeObject;
   const { uid = "", resourceVersion = "" } = (effect.does === "change" ? document.metadata : effect.options(document).preconditions) ?? {};

@@ -1,11 +1,12 @@
 /**
- * POST of a document to a create-only subresource. The document acts on the object and is not stored.
+ * POST of a document to a create-only subresource. The document acts on the object and is not stored; dispatch.ts has those that are answered instead.
  * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
  */
 import type { DeleteOptions, KubeObject } from "../../api/meta/kubernetes";
 import { badRequest, created, type Status, unclassified } from "../../api/meta/status";
 import type { ActionDefinition } from "../../api/registry/resource";
 import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
+import { assert } from "../../core/base/assert";
 import { err, ok, type Result } from "../../core/base/result";
 import { namespaceMismatch } from "../http/body-names";
 import { readObject } from "../http/read-object";
@@ -72,6 +73,7 @@ function writeOf(
     if (errors.length > 0) return err(unclassified(errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`));
     return ok({ verb: "act", key, action, document: JSON.stringify(document), options });
   }
+  assert(effect.does === "delete", "documents that are answered do not come here");
   const own: DeleteOptions = effect.options(document);
   const raw = rawDeleteOptions(own);
   const deleteOptions = validateDeleteOptions(options.dryRun && !own.dryRun?.length ? { ...raw, dryRun: ["All"] } : raw);

@@ -1,7 +1,15 @@
 /** A request inside a served group and version -> its one handler. */
 import { assert } from "../../core/base/assert";
 import type { Config } from "../../core/config/config";
-import type { ConnectDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
+import type {
+  ActionDefinition,
+  ConnectDefinition,
+  ObjectAnswer,
+  ObjectReport,
+  ObjectView,
+  ResourceDefinition,
+  Verb,
+} from "../../api/registry/resource";
 import { forbidden, noRepresentation, notAcceptable, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
@@ -36,6 +44,7 @@ import { mayWait, proxyConfig } from "./proxy-config";
 import { isSmallReport, reportProxyHealth } from "./proxy-health";
 import { remove } from "./remove";
 import { removeCollection } from "./remove-collection";
+import { requestToken } from "./token-request";
 import { update } from "./update";
 import { watch } from "./watch";
 
@@ -66,6 +75,10 @@ const CONNECTS: Readonly<Record<ConnectDefinition["name"], Connect>> = { proxy: 
 const VIEWS: Readonly<Record<ObjectView, Handler>> = { "proxy-config": proxyConfig };
 
 const REPORTS: Readonly<Record<ObjectReport, Handler>> = { "proxy-health": reportProxyHealth };
+
+const ANSWERS: Readonly<Record<ObjectAnswer, (request: ResourceRequest, action: ActionDefinition) => Promise<Response>>> = {
+  "token-request": requestToken,
+};
 
 export interface GroupVersionRequest {
   env: Env;
@@ -143,7 +156,10 @@ export async function dispatch({
       const inside = { ...resourceRequest, info: { ...info, cluster: id } };
       if (target.kind === "view") return VIEWS[target.view](inside);
       if (target.kind === "report") return REPORTS[target.report](inside);
-      if (target.kind === "action") return act(inside, target.action);
+      if (target.kind === "action") {
+        const { action } = target;
+        return action.effect.does === "answer" ? ANSWERS[action.effect.answer](inside, action) : act(inside, action);
+      }
       const response = await HANDLERS[info.verb](inside);
       if (response.ok && WRITING.has(info.verb) && !query.has("dryRun")) noteWritten(id, info.definition);
       return response;

@@ -9,7 +9,7 @@ const UNSERVED: Readonly<Record<string, string>> = {
   "":
     "componentstatuses limitranges persistentvolumeclaims persistentvolumes replicationcontrollers " +
     "secrets pods/attach pods/ephemeralcontainers pods/exec pods/log pods/portforward pods/proxy " +
-    "pods/resize serviceaccounts/token services/proxy",
+    "pods/resize services/proxy",
   "admissionregistration.k8s.io":
     "mutatingadmissionpolicies mutatingadmissionpolicybindings mutatingwebhookconfigurations validatingadmissionpolicies " +
     "validatingadmissionpolicybindings validatingwebhookconfigurations",

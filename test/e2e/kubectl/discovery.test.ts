@@ -277,7 +277,6 @@ describe("kubectl and resources that are not served", () => {
     { line: "top nodes", err: "error: Metrics API not available" },
     { line: "scale service kubernetes --replicas=2", err: notFound },
     { line: "get service kubernetes --subresource=scale", err: notFound },
-    { line: "create token default", err: `error: failed to create token: ${notServed("serviceaccounts/token")}` },
     { line: "create deployment d --image=i", err: `error: failed to create deployment: ${notServed("deployments.apps")}` },
     { line: "create job j --image=i", err: `error: failed to create job: ${notServed("jobs.batch")}` },
     { line: "get --raw /api/v1/persistentvolumes", err: `Error from server (NotFound): ${notServed("persistentvolumes")}` },

@@ -51,7 +51,14 @@ export class AccessWorld {
   }
 
   /** As administrator unless a token is given; "" = without any credential. */
-  async ask(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions = {}): Promise<Answer> {
+  async ask(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
+    const response = await this.answer(method, path, options);
+    const text = await response.text();
+    return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as Answer["body"]) : {}, headers: response.headers };
+  }
+
+  /** The same with a body of any form; that of a watch is left. */
+  async answer(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions = {}): Promise<Response> {
     const context = createExecutionContext();
     const request = new Request(`http://127.0.0.1${this.#target(path)}`, {
       method,
@@ -65,9 +72,9 @@ export class AccessWorld {
     const response = await worker.fetch(request, this.env, context);
     const isStream = path.includes("watch=") && response.ok;
     if (isStream) await response.body?.cancel();
-    const text = isStream ? "{}" : await response.text();
+    const bytes = isStream ? null : await response.arrayBuffer();
     await waitOnExecutionContext(context);
-    return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as Answer["body"]) : {}, headers: response.headers };
+    return new Response(bytes, response);
   }
 
   /** A new token of this server for a user. */

@@ -1,10 +1,11 @@
 /** ServiceAccounts (upstream pkg/registry/core/serviceaccount, pkg/apis/core/validation ValidateServiceAccount). */
-import type { ServiceAccount } from "../../meta/kubernetes";
+import type { ServiceAccount, TokenRequest } from "../../meta/kubernetes";
+import { TokenRequestSchema } from "../../schema/authentication";
 import { ServiceAccountSchema } from "../../schema/core-service-accounts";
 import { BASE_STRATEGY } from "../base-strategy";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
-import { defineResource } from "../resource";
+import { defineAction, defineResource } from "../resource";
 
 const ENFORCE_MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets";
 const ENFORCE_WARNING = `metadata.annotations[${ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`;
@@ -18,6 +19,18 @@ function enforces({ metadata }: ServiceAccount): boolean {
   return metadata?.annotations?.[ENFORCE_MOUNTABLE_SECRETS] !== undefined;
 }
 
+/** Upstream pkg/registry/core/serviceaccount/storage/token.go. */
+const tokenAction = defineAction<ServiceAccount, TokenRequest>({
+  name: "token",
+  group: "authentication.k8s.io",
+  version: "v1",
+  kind: "TokenRequest",
+  otherVersions: [],
+  schema: TokenRequestSchema,
+  description: "Makes a token of the ServiceAccount.",
+  effect: { does: "answer", answer: "token-request" },
+});
+
 export const serviceAccountsDefinition = defineResource<ServiceAccount>({
   ...COMMON,
   group: "",
@@ -26,6 +39,7 @@ export const serviceAccountsDefinition = defineResource<ServiceAccount>({
   singular: "serviceaccount",
   kind: "ServiceAccount",
   shortNames: ["sa"],
+  actions: [tokenAction],
   schema: ServiceAccountSchema,
   columns: [NAME_COLUMN, AGE_COLUMN],
   cells: (account, now) => [nameOf(account), ageOf(account, now)],

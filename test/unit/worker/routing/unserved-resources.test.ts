@@ -33,7 +33,6 @@ describe("a resource of Kubernetes that is not served", () => {
     ["DELETE", "/clusters/east/apis/batch/v1/namespaces/default/jobs/a", "jobs.batch"],
     ["POST", "/api/v1/persistentvolumes", "persistentvolumes"],
     ["PUT", "/api/v1/namespaces/default/limitranges/c/", "limitranges"],
-    ["POST", "/api/v1/namespaces/default/serviceaccounts/a/token", "serviceaccounts/token"],
     ["GET", "/api/v1/watch/secrets", "secrets"],
     ["POST", "/apis/networking.k8s.io/v1/namespaces/default/ingresses", "ingresses.networking.k8s.io"],
     ["POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "customresourcedefinitions.apiextensions.k8s.io"],

@@ -1,0 +1,140 @@
+/** POST of a TokenRequest: a token of a ServiceAccount. Upstream: pkg/registry/core/serviceaccount/storage/token.go, which signs for a dry run, too. */
+import { err, ok, type Result } from "../../core/base/result";
+import type { KubeObject, Pod, TokenRequest } from "../../api/meta/kubernetes";
+import { badRequest, conflict, invalid, type Status } from "../../api/meta/status";
+import { rfc3339Seconds } from "../../api/meta/time";
+import { apiVersionOf } from "../../api/meta/type-meta";
+import type { ActionDefinition } from "../../api/registry/resource";
+import { serviceAccountClaims, type BoundObject } from "../../access/authentication/service-account-token";
+import type { ClaimedObject } from "../../access/authentication/service-account-claims";
+import { otherBoundUid, otherPodAccount, tokenRequestNameErrors, tokenSpec } from "../../access/authentication/token-request";
+import { signingKeys, storeStub } from "../../../durable-objects/peers";
+import { namespaceMismatch } from "../http/body-names";
+import { readObject } from "../http/read-object";
+import { shownResponse } from "../http/respond";
+import { parseWriteOptions } from "../http/write-options";
+import { call } from "../routing/call";
+import { nodeRestriction } from "./judges";
+import { bootstrapProblem, refuse, type ResourceRequest } from "./resource-request";
+
+type BoundReference = NonNullable<TokenRequest["spec"]["boundObjectRef"]>;
+
+export async function requestToken(request: ResourceRequest, action: ActionDefinition): Promise<Response> {
+  const { definition, version } = request.info;
+  const { query, userAgent } = request;
+  const options = parseWriteOptions("CreateOptions", query, { userAgent, group: definition.group, version });
+  if (!options.ok) return refuse(request, options.error);
+  const body = await readObject(request, action, options.value.fieldValidation);
+  if (!body.ok) return refuse(request, body.error);
+  const { object, warnings } = body.value;
+  const made = await make(request, action, object as TokenRequest);
+  if (!made.ok) return refuse(request, made.error, warnings);
+  const shown = {
+    typeMeta: { kind: action.kind, apiVersion: apiVersionOf(action.group, action.version) },
+    schema: action.schema,
+    text: JSON.stringify(made.value.answer),
+  };
+  return shownResponse(201, shown, request.rendering, [...warnings, ...made.value.warnings]);
+}
+
+interface Made {
+  answer: TokenRequest;
+  warnings: string[];
+}
+
+async function make(request: ResourceRequest, action: ActionDefinition, document: TokenRequest): Promise<Result<Made, Status>> {
+  const { namespace, name } = request.info;
+  const named = { ...action, resource: "" };
+  const mismatch = namespaceMismatch(document, namespace);
+  if (mismatch) return err(mismatch);
+  const nameErrors = tokenRequestNameErrors(document.metadata ?? {}, { name, namespace });
+  if (nameErrors.length > 0) return err(invalid(named, name, nameErrors));
+  const problem = await bootstrapProblem(request);
+  if (problem) return err(problem);
+  const account = await read(request, { resource: "serviceaccounts", namespace, name });
+  if (!account.ok) return account;
+  const { audiences, expirationSeconds, boundObjectRef } = (document as Partial<TokenRequest>).spec ?? {};
+  // A number that is no float64 is out of bounds in any case.
+  const spec = tokenSpec({
+    audiences: audiences ?? [],
+    expirationSeconds: expirationSeconds === undefined ? null : Number(expirationSeconds),
+  });
+  if (!spec.ok) return err(invalid(named, "", spec.error));
+  const restricted = await nodeRestriction(request)?.(undefined, document);
+  if (restricted) return err(restricted);
+  const bound = boundObjectRef ? await boundTo(request, boundObjectRef) : ok(undefined);
+  if (!bound.ok) return bound;
+  const nowMs = Date.now();
+  const { warning, ...asked } = spec.value;
+  const claims = serviceAccountClaims(
+    {
+      namespace,
+      serviceAccount: claimed(account.value),
+      ...(bound.value ? { bound: bound.value } : {}),
+      audiences: asked.audiences,
+      seconds: asked.expirationSeconds,
+      id: crypto.randomUUID(),
+    },
+    nowMs,
+  );
+  const { env, info, timeoutMs } = request;
+  const signed = await call(() => signingKeys(env, info.cluster).signServiceAccountToken(claims), {
+    what: "credentials.signServiceAccountToken",
+    repeatable: true,
+    timeoutMs,
+  });
+  if (!signed.ok) return signed;
+  const answer = {
+    metadata: { ...document.metadata, name, namespace, creationTimestamp: rfc3339Seconds(nowMs) },
+    spec: { ...document.spec, audiences: [...asked.audiences], expirationSeconds: asked.expirationSeconds },
+    status: { token: signed.value, expirationTimestamp: rfc3339Seconds(claims.exp * 1_000) },
+  };
+  return ok({ answer, warnings: warning === undefined ? [] : [warning] });
+}
+
+/** The object that the token is to live and die with. */
+async function boundTo(request: ResourceRequest, reference: BoundReference): Promise<Result<BoundObject, Status>> {
+  const { apiVersion = "", kind = "", name = "", uid = "" } = reference;
+  const { namespace, name: account } = request.info;
+  const [version = "", group = ""] = apiVersion.split("/").reverse();
+  if (group !== "" || !isBoundKind(kind)) return err(badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`));
+  const found = await read(request, { resource: BOUND[kind], namespace: kind === "Node" ? "" : namespace, name });
+  if (!found.ok) return found;
+  const { spec } = found.value as Pod;
+  if (kind === "Pod" && spec?.serviceAccountName !== account) return err(badRequest(otherPodAccount(account)));
+  const object = claimed(found.value);
+  if (uid !== "" && uid !== object.uid) return err(conflict({ group: "", resource: kind, kind }, name, otherBoundUid(uid)));
+  if (kind === "Secret") return ok({ kind, secret: object });
+  if (kind === "Node") return ok({ kind, node: object });
+  const node = spec?.nodeName ? await read(request, { resource: "nodes", namespace: "", name: spec.nodeName }) : undefined;
+  // A node that is not there is not named.
+  return ok({ kind, pod: object, ...(node?.ok ? { node: claimed(node.value) } : {}) });
+}
+
+const BOUND = { Pod: "pods", Node: "nodes", Secret: "secrets" } as const;
+
+function isBoundKind(kind: string): kind is keyof typeof BOUND {
+  return Object.hasOwn(BOUND, kind);
+}
+
+function claimed({ metadata }: KubeObject): ClaimedObject {
+  return { name: metadata?.name ?? "", uid: metadata?.uid ?? "" };
+}
+
+interface Named {
+  resource: string;
+  namespace: string;
+  name: string;
+}
+
+/** An object of the core group, or the Status that says why there is none. */
+async function read(request: ResourceRequest, { resource, namespace, name }: Named): Promise<Result<KubeObject, Status>> {
+  const { env, info, timeoutMs } = request;
+  const answer = await call(() => storeStub(env, info.cluster, { group: "", resource }).get({ namespace, name }, ""), {
+    what: `${resource}.get`,
+    repeatable: true,
+    timeoutMs,
+  });
+  if (!answer.ok) return answer;
+  return answer.value.ok ? ok(JSON.parse(answer.value.object) as KubeObject) : err(answer.value.status);
+}

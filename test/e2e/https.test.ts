@@ -1,6 +1,7 @@
 /** `npm start` as it is without options: HTTPS with a CA of its own, and a token. */
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
 import { connect } from "node:tls";
@@ -34,6 +35,19 @@ describe("npm start without options", () => {
     expect(server.output()).toContain(`Servicenet is ready at ${server.url} (`);
     expect(client().getCurrentCluster()).toMatchObject({ server: server.url, skipTLSVerify: false });
     expect(client().getCurrentUser()?.token).toBe(server.token);
+  });
+
+  it("no token, or a wrong one: 401, except for probes", async () => {
+    const status = async (path: string, headers: Record<string, string> = {}): Promise<number | undefined> => {
+      const [response] = (await once(request(`${server.url}${path}`, { ca: server.ca, headers }).end(), "response")) as [IncomingMessage];
+      response.resume();
+      return response.statusCode;
+    };
+    expect([await status("/version"), await status(SERVICES), await status("/metrics"), await status("/livez")]).toEqual([
+      401, 401, 401, 200,
+    ]);
+    expect(await status("/version", { Authorization: `Bearer ${server.token.slice(0, -1)}` })).toBe(401);
+    expect(await status("/version", credentials().headers)).toBe(200);
   });
 
   it("JavaScript client with the kubeconfig: creates, lists and watches", async () => {

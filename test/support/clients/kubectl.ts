@@ -45,6 +45,8 @@ export interface Kubectl {
   editor(name: string, body: string): string;
   /** base URL of the server */
   url(): string;
+  /** data folder of the server */
+  data: string;
 }
 
 /** For tests that show Nodes, Endpoints and EndpointSlices of their own beside Services: nobody else changes or makes any. */
@@ -53,11 +55,11 @@ export const OBJECTS_LEFT_ALONE = [
   "CONTROLLERS=*,-endpointslice-controller,-endpoints-controller,-endpointslice-mirroring-controller,-node-lifecycle-controller,-pod-garbage-collector-controller,-taint-eviction-controller",
 ];
 
-/** Starts a server with these arguments before the tests of the file and ends it after them. */
-export function kubectlAgainstServer(args: readonly string[] = []): Kubectl {
+/** Starts a server with these arguments before the tests of the file and ends it after them. `secure`: kubectl is its administrator. */
+export function kubectlAgainstServer(args: readonly string[] = [], { secure = false } = {}): Kubectl {
   const folder = temporaryFolder();
   const command = findKubectl();
-  const server = serverForTests(args);
+  const server = serverForTests(args, { secure });
   let environment: NodeJS.ProcessEnv = {};
   beforeAll(() => {
     if (!command) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
@@ -113,6 +115,7 @@ export function kubectlAgainstServer(args: readonly string[] = []): Kubectl {
       return path;
     },
     url: () => server.url,
+    data: server.folder,
   };
 }
 

@@ -1,10 +1,12 @@
 /** The official Python client against the started server: the programs of test/clients/python. */
-import { writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { ClientProgram } from "../../support/clients/client-program";
+import { recipe } from "../../support/examples/access-page";
 import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
 const PROGRAM = join(import.meta.dirname, "..", "..", "clients", "python", "main.py");
@@ -111,4 +113,19 @@ describe("leader election by a ConfigMap", () => {
     const last = electors.get(first)?.lines.at(-1)?.["at"] as number;
     expect(electors.get(second)?.lines[0]?.["at"]).toBeGreaterThan(last);
   }, 120_000);
+});
+
+it("program of docs/access.md: lists with a token and the CA", { timeout: 120_000 }, async () => {
+  const folder = temporaryFolder();
+  const secure = await startServer(folder, [], { secure: true });
+  try {
+    symlinkSync(folder, join(files, ".servicenet"));
+    writeFileSync(join(files, "jane.token"), `${secure.token}\n`);
+    const text = recipe("Programs", "python", secure.url);
+    const { stdout, stderr } = spawnSync(process.env["CLIENTS_PYTHON"] ?? "", ["-c", text], { cwd: files, encoding: "utf8" });
+    expect({ stdout, stderr }).toEqual({ stdout: "['kubernetes']\n", stderr: "" });
+  } finally {
+    await secure.stop();
+    removeFolder(folder);
+  }
 });

@@ -4,16 +4,18 @@ import type { Attributes, Decision } from "../authorization/attributes";
 import type { User } from "../identity/user";
 import { joinErrors, missingRole } from "./policy";
 import type { Grant, Policy } from "./policy";
+import type { RuleIndex } from "./rule-index";
 
 /** Rules only add up: RBAC allows or has no opinion. Roles that bindings miss are the reason where nothing allows. */
 export function authorizeByRbac(policy: Policy, user: User, asked: Attributes): Decision {
   const missing: string[] = [];
   let by: Grant | undefined;
-  policy.visitGrants(user, asked.kind === "resource" ? asked.namespace : "", (grant, role) => {
+  const visit = (grant: Grant, role: RuleIndex | undefined): boolean => {
     if (role === undefined) missing.push(missingRole(grant.binding.roleRef));
     else if (role.allows(asked)) by = grant;
     return by !== undefined;
-  });
+  };
+  policy.visitGrants(user, asked.kind === "resource" ? asked.namespace : "", visit, asked);
   if (by !== undefined) return { decision: "allow", reason: `RBAC: allowed by ${described(by)}` };
   return missing.length === 0 ? NO_OPINION : { decision: "noOpinion", reason: `RBAC: ${joinErrors(missing)}` };
 }

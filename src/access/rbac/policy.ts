@@ -6,9 +6,11 @@
  * Source: upstream pkg/registry/rbac/validation/rule.go.
  */
 import type { ClusterRole, ClusterRoleBinding, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
+import type { Attributes } from "../authorization/attributes";
 import { serviceAccountUserName } from "../identity/user";
 import type { User } from "../identity/user";
 import { RuleIndex } from "./rule-index";
+import { type Binding, type Entry, type Roles, SubjectBindings } from "./subject-bindings";
 
 export interface RbacObjects {
   Role: Role;
@@ -24,25 +26,22 @@ export interface Grant {
   readonly subject: RbacSubject;
 }
 
-interface Binding {
-  readonly name: string;
-  /** "" = of a ClusterRoleBinding */
-  readonly namespace: string;
-  readonly roleRef: RoleRef;
-  readonly subjects: readonly RbacSubject[];
-}
-
-/** One entry of a list: `at` is the place of the first subject with the key of the list. */
-interface Entry {
-  readonly binding: Binding;
-  readonly at: number;
-}
-
-/** The bindings of one namespace, or those of the whole cluster. Lists are sorted by name. */
+/** The bindings of one namespace, or those of the whole cluster. */
 interface Scope {
   readonly bindings: Map<string, Binding>;
-  readonly bySubject: Map<string, Entry[]>;
+  readonly bySubject: Map<string, SubjectBindings>;
 }
+
+/** Answers true to end the visit. */
+type Visit = (grant: Grant, role: RuleIndex | undefined) => boolean;
+
+interface Visited {
+  readonly keys: readonly string[];
+  readonly visit: Visit;
+  readonly asked: Attributes | undefined;
+}
+
+const LOOKED_THROUGH = 64;
 
 /** The namespace of what has none. */
 const CLUSTER = "";
@@ -51,6 +50,10 @@ export class Policy {
   /** by namespace and name; those of the cluster under CLUSTER */
   readonly #roles = new Map<string, Map<string, RuleIndex>>();
   readonly #scopes = new Map<string, Scope>();
+  #roleChanges = 0;
+
+  /** `lookedThrough`: so many bindings of one subject in one scope are looked through for each request; more are found by their rules */
+  constructor(private readonly lookedThrough = LOOKED_THROUGH) {}
 
   /** Adds an object, or replaces the one of its name. */
   put<K extends RbacKind>(kind: K, object: RbacObjects[K]): void {
@@ -62,6 +65,7 @@ export class Policy {
       this.#bind({ name, namespace, roleRef, subjects: listOf(subjects) });
       return;
     }
+    this.#roleChanges++;
     // a stored role without rules has null
     const rules = (object as Role | ClusterRole).rules ?? [];
     const roles = this.#roles.get(namespace) ?? new Map<string, RuleIndex>();
@@ -72,6 +76,7 @@ export class Policy {
   remove(kind: RbacKind, namespace: string | undefined, name: string): void {
     const scope = scopeOf(kind, namespace);
     if (isBindingKind(kind)) return this.#unbind(scope, name);
+    this.#roleChanges++;
     const roles = this.#roles.get(scope);
     if (roles?.delete(name) === true && roles.size === 0) this.#roles.delete(scope);
   }
@@ -84,22 +89,23 @@ export class Policy {
 
   /**
    * Shows the bindings of a user: those of the cluster first, then those of the namespace, "" for none. A role that is missing is
-   * undefined. The visit ends when `visit` answers true.
+   * undefined. The visit ends when `visit` answers true. With `asked`, bindings that do not matter to this request may be left out: those behind the
+   * first one that allows it, and those whose role is there and does not allow it.
    */
-  visitGrants(user: User, namespace: string, visit: (grant: Grant, role: RuleIndex | undefined) => boolean): void {
+  visitGrants(user: User, namespace: string, visit: Visit, asked?: Attributes): void {
     const keys = [userKey(user.name), ...new Set(user.groups.map(groupKey))];
-    if (this.#visitScope(CLUSTER, keys, visit) || namespace === CLUSTER) return;
-    this.#visitScope(namespace, keys, visit);
+    if (this.#visitScope(CLUSTER, { keys, visit, asked }) || namespace === CLUSTER) return;
+    this.#visitScope(namespace, { keys, visit, asked });
   }
 
   /** Merges the lists of all keys by name; a binding that several lists have is shown once. True = ended by `visit`. */
-  #visitScope(namespace: string, keys: readonly string[], visit: (grant: Grant, role: RuleIndex | undefined) => boolean): boolean {
+  #visitScope(namespace: string, { keys, visit, asked }: Visited): boolean {
     const bySubject = this.#scopes.get(namespace)?.bySubject;
     if (bySubject === undefined) return false;
+    const roles: Roles = { changes: this.#roleChanges, of: (ref) => this.roleOf(ref, namespace) };
     const lists: { entries: readonly Entry[]; next: number }[] = [];
     for (const key of keys) {
-      const entries = bySubject.get(key);
-      if (entries) lists.push({ entries, next: 0 });
+      for (const entries of bySubject.get(key)?.lists(roles, asked) ?? []) if (entries.length > 0) lists.push({ entries, next: 0 });
     }
     for (;;) {
       let first: Entry | undefined;
@@ -111,19 +117,19 @@ export class Policy {
       const { binding, at } = first;
       for (const list of lists) if (list.entries[list.next]?.binding === binding) list.next++;
       const subject = binding.subjects[at];
-      if (subject !== undefined && visit({ binding, subject }, this.roleOf(binding.roleRef, namespace))) return true;
+      if (subject !== undefined && visit({ binding, subject }, roles.of(binding.roleRef))) return true;
     }
   }
 
   #bind(binding: Binding): void {
     const { namespace, name } = binding;
-    const scope = this.#scopes.get(namespace) ?? { bindings: new Map<string, Binding>(), bySubject: new Map<string, Entry[]>() };
+    const scope = this.#scopes.get(namespace) ?? { bindings: new Map<string, Binding>(), bySubject: new Map<string, SubjectBindings>() };
     this.#scopes.set(namespace, scope);
     scope.bindings.set(name, binding);
     for (const [key, at] of keysOf(binding)) {
-      const entries = scope.bySubject.get(key);
-      if (entries) entries.splice(placeIn(entries, name), 0, { binding, at });
-      else scope.bySubject.set(key, [{ binding, at }]);
+      const list = scope.bySubject.get(key) ?? new SubjectBindings(this.lookedThrough);
+      scope.bySubject.set(key, list);
+      list.add({ binding, at });
     }
   }
 
@@ -133,9 +139,9 @@ export class Policy {
     if (scope === undefined || binding === undefined) return;
     scope.bindings.delete(name);
     for (const key of keysOf(binding).keys()) {
-      const entries = scope.bySubject.get(key) ?? [];
-      entries.splice(placeIn(entries, name), 1);
-      if (entries.length === 0) scope.bySubject.delete(key);
+      const list = scope.bySubject.get(key);
+      list?.remove(name);
+      if (list?.size === 0) scope.bySubject.delete(key);
     }
     if (scope.bindings.size === 0) this.#scopes.delete(namespace);
   }
@@ -201,15 +207,4 @@ function groupKey(name: string): string {
 
 function comesBefore(a: Entry, b: Entry): boolean {
   return a.binding === b.binding ? a.at < b.at : a.binding.name < b.binding.name;
-}
-
-/** Where a binding of this name stands, or would stand. */
-function placeIn(entries: readonly Entry[], name: string): number {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((entries[middle]?.binding.name ?? "") < name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

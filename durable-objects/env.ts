@@ -43,6 +43,7 @@ export interface Env {
   STATIC_BAND_GUARD?: string;
   REQUEST_QUEUE_SECONDS?: string;
   FAIR_REQUESTS_MIN?: string;
+  MAX_WATCHES_PER_USER?: string;
   /** not in wrangler.toml: `npm start` sets it when it serves HTTPS, the certificates of its authority as PEM */
   ROOT_CA?: string;
   /** not in wrangler.toml: `npm start` sets it, "true" when it listens on a loopback address alone */

@@ -1,5 +1,5 @@
 /** Access control as clients meet it: the whole Worker with tokens, rules and real stores. Upstream's answers are in the titles. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { AccessWorld } from "../support/access/access-world";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -321,5 +321,25 @@ describe("nodes and agents", () => {
     expect(await code("DELETE", `${PODS}/mine?gracePeriodSeconds=0`)).toBe(200);
     expect(await code("GET", "/api/v1/services")).toBe(403);
     expect(await code("GET", "/api/v1/namespaces/default/secrets")).toBe(403);
+  });
+});
+
+describe("limits of watches", () => {
+  it("a user with as many watches as he may have: 429 with Retry-After until one has ended; others may go on", async () => {
+    world = await new AccessWorld({ MAX_WATCHES_PER_USER: "2" }).begin();
+    const [ann, bob] = [await world.tokenOf("ann"), await world.tokenOf("bob")];
+    const rules = [{ verbs: ["watch"], apiGroups: [""], resources: ["services", "pods"] }];
+    await world.make(`${RBAC}/clusterroles`, { metadata: { name: "watcher" }, rules });
+    for (const user of ["ann", "bob"]) await world.make(`${RBAC}/clusterrolebindings`, binding(user, "watcher", user));
+    const watching = `${SERVICES}?watch=true`;
+    const first = await world.open(watching, ann);
+    expect([first.status, (await world.open(watching, ann)).status]).toEqual([200, 200]);
+    const refused = await world.ask("GET", watching, { token: ann });
+    expect(refused).toMatchObject({ code: 429, body: { kind: "Status", reason: "TooManyRequests" } });
+    expect(refused.headers.get("Retry-After")).toBe("10");
+    expect((await world.ask("GET", "/api/v1/pods?watch=true", { token: ann })).code).toBe(200);
+    for (const token of [bob, undefined]) expect((await world.ask("GET", watching, token ? { token } : {})).code).toBe(200);
+    await first.body?.cancel();
+    await vi.waitFor(async () => expect((await world.ask("GET", watching, { token: ann })).code).toBe(200));
   });
 });

@@ -84,6 +84,8 @@ export interface CollectionRequest {
   representation: Representation;
   /** of lists and watches; absent = JSON */
   encoding?: Encoding;
+  /** whose watch it is, and how many he may have open in this store; absent = any number */
+  watchedBy?: { user: string; max: number };
   /** deletecollection only */
   deleteOptions?: DeleteOptionsRequest;
 }

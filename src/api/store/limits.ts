@@ -105,6 +105,9 @@ export const WATCH_TICK_MS = 1_000;
 /** A watch without timeoutSeconds ends after this time plus up to as much again (upstream: 30 to 60 minutes). */
 export const WATCH_TIMEOUT_MIN_MS = 30 * 60_000;
 
+/** What a user is told to wait who has as many watches open as he may have: they last for half an hour and more. */
+export const WATCHES_RETRY_SECONDS = 10;
+
 /** Greatest age of a copy that answers a list at resourceVersion 0, and of a store's statement about itself. */
 export const LIST_COPY_AGE_MAX_MS = 60_000;
 

@@ -60,6 +60,8 @@ export interface WatchRequest {
   view: View;
   sink: WatchSink;
   bookmarks: boolean;
+  /** whose watch it is; "" = not known */
+  user: string;
   /** milliseconds since the epoch */
   endsAt: number;
   /** size of what the caller writes at the start; however large, it is not yet a backlog */
@@ -84,8 +86,35 @@ const NOT_BEGUN = Infinity;
 
 const BOOKMARK_BEFORE_END_MS = 2_000;
 
+/** Counted by user, too. */
+class Watchers extends Set<Watcher> {
+  readonly #users = new Map<string, number>();
+
+  of(user: string): number {
+    return this.#users.get(user) ?? 0;
+  }
+
+  override add(watcher: Watcher): this {
+    if (!this.has(watcher)) this.#users.set(watcher.user, this.of(watcher.user) + 1);
+    return super.add(watcher);
+  }
+
+  override delete(watcher: Watcher): boolean {
+    if (!super.delete(watcher)) return false;
+    const left = this.of(watcher.user) - 1;
+    if (left > 0) this.#users.set(watcher.user, left);
+    else this.#users.delete(watcher.user);
+    return true;
+  }
+
+  override clear(): void {
+    this.#users.clear();
+    super.clear();
+  }
+}
+
 export class WatchHub {
-  readonly #watchers = new Set<Watcher>();
+  readonly #watchers = new Watchers();
   #ticking = false;
   #published: number;
   /** published, and not yet part of a flush */
@@ -108,6 +137,11 @@ export class WatchHub {
 
   get size(): number {
     return this.#watchers.size;
+  }
+
+  /** How many watches of this user are open. */
+  openBy(user: string): number {
+    return this.#watchers.of(user);
   }
 
   /** How many watches are open, by what they watch. */

@@ -1,14 +1,14 @@
 /** The start of a watch: the current objects, or the history since the client's revision. What comes later is the hub's. */
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../meta/kubernetes";
-import { expired, revisionTooLarge, type Status } from "../meta/status";
+import { expired, revisionTooLarge, type Status, tooManyRequests } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
 import type { CollectionRequest } from "../rpc/store";
 import { filterOf, scopeOf } from "./collection-filter";
 import { type Filter, ObservedChange, seenThrough } from "./filter";
 import { type Frame, FrameBuffer } from "./frame-buffer";
 import { historyAfter } from "./history";
-import { LARGE_ENTRIES_TOGETHER, MISSED_CHANGES_MAX_CHARS, WATCH_TIMEOUT_MIN_MS } from "./limits";
+import { LARGE_ENTRIES_TOGETHER, MISSED_CHANGES_MAX_CHARS, WATCH_TIMEOUT_MIN_MS, WATCHES_RETRY_SECONDS } from "./limits";
 import { sendMissedChanges } from "./missed-changes";
 import { rowsNow } from "./snapshot";
 import type { StoreEngine } from "./store-engine";
@@ -37,6 +37,8 @@ export function startWatch(
   definition: ResourceDefinition,
   sink: WatchSink,
 ): Result<WatchStart, Status> {
+  const tooMany = watchesProblem(store, request);
+  if (tooMany) return err(tooMany);
   const filter = filterOf(request, definition);
   if (!filter.ok) return filter;
   const view = viewOf(definition, request, () => store.clock.now());
@@ -59,6 +61,7 @@ export function startWatch(
     filter: filter.value,
     view,
     sink,
+    user: request.watchedBy?.user ?? "",
     bookmarks: request.allowWatchBookmarks,
     endsAt: clock.now() + durationMs,
   };
@@ -85,6 +88,13 @@ export function startWatch(
     void store.afterPublication(write).catch(lost);
   }
   return ok({ stop });
+}
+
+/** A client that opens watches and forgets them takes the memory of one store, not of all. */
+function watchesProblem({ hub }: WatchedStore, { watchedBy, resource }: CollectionRequest): Status | undefined {
+  if (!watchedBy || watchedBy.max === 0 || hub.openBy(watchedBy.user) < watchedBy.max) return undefined;
+  const text = `user ${JSON.stringify(watchedBy.user)} has ${watchedBy.max} watches of ${resource} open, which is the most`;
+  return tooManyRequests(text, WATCHES_RETRY_SECONDS);
 }
 
 /** Frames that are encoded piece by piece, so that a large start is never held twice. */

@@ -66,6 +66,8 @@ export interface Config {
   requestQueueSeconds: number;
   /** under way at once for each user and cluster, however little its neighbours ask for; 0 = only the limits of all count */
   fairRequestsMin: number;
+  /** watches that a user has open in one store at most; 0 = any number */
+  maxWatchesPerUser: number;
   /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
   loopbackOnly: boolean;
   /** names, in lower case, to which a server on loopback answers besides localhost and addresses */
@@ -107,6 +109,8 @@ const REQUEST_QUEUE_SECONDS = 15;
 const REQUEST_QUEUE_SECONDS_MAX = 60;
 /** Objects of a deployment have threads of their own: 100 requests of 20 ms are 5,000 a second. `npm start`, one thread for all, sets a few. */
 const FAIR_REQUESTS_MIN = 100;
+/** A service account that all nodes of a large cluster share, as that of a DaemonSet, has a watch for each of them. */
+const MAX_WATCHES_PER_USER = 10_000;
 
 /**
  * Text of variables -> Config, or all errors. A variable that is absent or blank has upstream's default; variables of other names
@@ -160,6 +164,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   const staticBandGuard = parseSwitch(vars, "STATIC_BAND_GUARD", errors);
   const requestQueueSeconds = parseInteger(vars, "REQUEST_QUEUE_SECONDS", REQUEST_QUEUE_SECONDS, REQUEST_QUEUE_SECONDS_MAX, errors, 0);
   const fairRequestsMin = parseInteger(vars, "FAIR_REQUESTS_MIN", FAIR_REQUESTS_MIN, INT32_MAX, errors, 0);
+  const maxWatchesPerUser = parseInteger(vars, "MAX_WATCHES_PER_USER", MAX_WATCHES_PER_USER, INT32_MAX, errors, 0);
   if (parseLogLevel(vars.LOG_LEVEL) === undefined)
     errors.push(`LOG_LEVEL must be one of ${LOG_LEVELS.join(", ")}, got ${JSON.stringify(vars.LOG_LEVEL)}`);
   if (errors.length > 0 || !gates.ok || !controllers.ok) return err(errors);
@@ -193,6 +198,7 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
     staticBandGuard,
     requestQueueSeconds,
     fairRequestsMin,
+    maxWatchesPerUser,
     rootCertificates: vars.ROOT_CA ?? "",
     loopbackOnly: vars.LOOPBACK_ONLY === "true",
     allowedHosts: (vars.ALLOWED_HOSTS ?? "")

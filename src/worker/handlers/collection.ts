@@ -31,7 +31,7 @@ export async function askCollection(
   request: ResourceRequest,
   options: CollectionOptions,
   representation: Representation,
-  extra: Pick<CollectionRequest, "deleteOptions"> = {},
+  extra: Pick<CollectionRequest, "deleteOptions" | "watchedBy"> = {},
 ): Promise<Result<Response, Status>> {
   const { cluster, verb, namespace, definition, version } = request.info;
   const { group, resource } = definition;

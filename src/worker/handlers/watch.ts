@@ -5,6 +5,10 @@
 import { invalid } from "../../api/meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
 import { socketHeaders } from "../http/web-socket";
+import { isMaster } from "../../access/identity/user";
+import type { CollectionRequest } from "../../api/rpc/store";
+import { assert } from "../../core/base/assert";
+import { configOf } from "../routing/config-guard";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, waits } from "../routing/waits";
 import { askCollection, collectionResponse, representationOf } from "./collection";
@@ -23,8 +27,17 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   const overBefore = options.value.timeoutSeconds < 0 && !socketHeaders(request.request.headers);
   if (waits.isStopping || overBefore) return endedWatch(request.rendering);
   const { env } = request;
-  const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value);
+  const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value, watcherOf(request));
   const answer = await waits.openWatch({ env, cluster, definition }, open);
   if (!answer.ok) return refuse(request, answer.error);
   return answer.value.status < 400 ? answer.value : collectionResponse(request, answer.value);
+}
+
+/** Administrators of the server have any number of watches: they look at what others do. */
+function watcherOf({ env, access }: ResourceRequest): Pick<CollectionRequest, "watchedBy"> {
+  const { user } = access.caller;
+  if (access.isOpen || isMaster(user)) return {};
+  const config = configOf(env);
+  assert(config.ok, "requests with invalid variables are refused before");
+  return { watchedBy: { user: user.name, max: config.value.maxWatchesPerUser } };
 }

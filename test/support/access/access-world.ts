@@ -50,17 +50,8 @@ export class AccessWorld {
     return path.startsWith("/clusters/") || path.startsWith("/admin/tokens") ? path : `/clusters/${this.cluster}${path}`;
   }
 
-  /** As administrator unless a token is given; "" = without any credential. */
-  async ask(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
-    const response = await this.answer(method, path, options);
-    const text = await response.text();
-    return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as Answer["body"]) : {}, headers: response.headers };
-  }
-
-  /** The same with a body of any form; that of a watch is left. */
-  async answer(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions = {}): Promise<Response> {
-    const context = createExecutionContext();
-    const request = new Request(`http://127.0.0.1${this.#target(path)}`, {
+  #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions): Request {
+    return new Request(`http://127.0.0.1${this.#target(path)}`, {
       method,
       headers: {
         ...(token === "" ? {} : { Authorization: `Bearer ${token}` }),
@@ -69,7 +60,24 @@ export class AccessWorld {
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
-    const response = await worker.fetch(request, this.env, context);
+  }
+
+  /** The answer to a GET whose body stays open. */
+  open(path: string, token: string): Promise<Response> {
+    return Promise.resolve(worker.fetch(this.#request("GET", path, { token }), this.env, createExecutionContext()));
+  }
+
+  /** As administrator unless a token is given; "" = without any credential. */
+  async ask(method: string, path: string, options: AskOptions = {}): Promise<Answer> {
+    const response = await this.answer(method, path, options);
+    const text = await response.text();
+    return { code: response.status, body: text.startsWith("{") ? (JSON.parse(text) as Answer["body"]) : {}, headers: response.headers };
+  }
+
+  /** The same with a body of any form; that of a watch is left. */
+  async answer(method: string, path: string, options: AskOptions = {}): Promise<Response> {
+    const context = createExecutionContext();
+    const response = await worker.fetch(this.#request(method, path, options), this.env, context);
     const isStream = path.includes("watch=") && response.ok;
     if (isStream) await response.body?.cancel();
     const bytes = isStream ? null : await response.arrayBuffer();

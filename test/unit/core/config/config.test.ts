@@ -88,6 +88,7 @@ describe("parseConfig: defaults and accepted values", () => {
         maxMutatingRequestsInFlight: 1000,
         requestQueueSeconds: 15,
         fairRequestsMin: 100,
+        maxWatchesPerUser: 10_000,
         authorizationModes: ["Node", "RBAC"],
         anonymousAuth: false,
         anonymousNodeHealth: false,
@@ -239,8 +240,14 @@ describe("parseConfig: refusals", () => {
     }
   });
 
-  it.each(["-1", "1.5", "many"])("limit of requests or of kept Pods %s: refused", (text) => {
-    for (const name of ["MAX_REQUESTS_INFLIGHT", "MAX_MUTATING_REQUESTS_INFLIGHT", "FAIR_REQUESTS_MIN", "TERMINATED_POD_GC_THRESHOLD"]) {
+  it.each(["-1", "1.5", "many"])("limit of requests, of watches or of kept Pods %s: refused", (text) => {
+    for (const name of [
+      "MAX_REQUESTS_INFLIGHT",
+      "MAX_MUTATING_REQUESTS_INFLIGHT",
+      "FAIR_REQUESTS_MIN",
+      "MAX_WATCHES_PER_USER",
+      "TERMINATED_POD_GC_THRESHOLD",
+    ]) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
     }
   });

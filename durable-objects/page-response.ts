@@ -28,13 +28,13 @@ export function pageResponse(body: ListBody, source: string): Response {
     [SOURCE_HEADER]: source,
   };
   if (body.encoding === "json") {
-    if (chars > COMPRESSIBLE_CHARS) headers[COMPRESSIBLE_HEADER] = "1";
+    if (chars > COMPRESSIBLE_CHARS) headers[COMPRESSIBLE_HEADER] = String(chars);
     const { envelope, rows } = body;
     return new Response(chars > STREAMED_CHARS ? jsonStream(body) : envelope.head + rows.join(",") + envelope.tail, { headers });
   }
-  if (chars > STREAMED_CHARS) return new Response(protobufStream(body), { headers: { ...headers, [COMPRESSIBLE_HEADER]: "1" } });
+  if (chars > STREAMED_CHARS) return new Response(protobufStream(body), { headers: { ...headers, [COMPRESSIBLE_HEADER]: String(chars) } });
   const items = body.items(body.rows);
-  if (items.length > COMPRESSIBLE_CHARS) headers[COMPRESSIBLE_HEADER] = "1";
+  if (items.length > COMPRESSIBLE_CHARS) headers[COMPRESSIBLE_HEADER] = String(items.length);
   const whole = new FrameBuffer();
   for (const piece of [body.head(items.length), items, body.tail()]) whole.add(piece);
   return new Response(whole.take(), { headers });

@@ -13,6 +13,7 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   access: async () => (await import("./bench/suites/access")).benchAccess(),
   server: async () => (await import("./bench/suites/server")).benchServer(),
   https: async () => (await import("./bench/suites/https")).benchHttps(),
+  authorization: async () => (await import("./bench/suites/authorization")).benchAuthorization(),
   fill: async () => (await import("./bench/suites/fill")).benchFill(),
   handoff: async () => (await import("./bench/suites/handoff")).benchHandoff(),
   surrounding: async () => (await import("./bench/suites/surrounding")).benchSurrounding(),

@@ -86,7 +86,8 @@ export class Neighbours<S extends Sharer> {
     if (nowMs - otherMs > NEIGHBOUR_MS) return true;
     const held = member.held[kind].sum;
     if (max > 0 && held > 0 && held + seats > Math.max(least, Math.ceil(max / 2))) return false;
-    return under + seats <= Math.max(least, Math.ceil(this.#leastDemandBeside(member, nowMs) / 2));
+    // A request of many seats begins where one of a single seat would: it would never find room for all beside steady small ones.
+    return under < Math.max(least, Math.ceil(this.#leastDemandBeside(member, nowMs) / 2));
   }
 
   /** Infinity: no other member is active. */

@@ -4,7 +4,7 @@ import type { CollectionRequest } from "../rpc/store";
 
 export const COLLECTION_HEADER = "x-servicenet-collection";
 
-/** Set by a store on an answer that is worth compressing: a list longer than COMPRESSIBLE_CHARS. */
+/** Set by a store on an answer that is worth compressing, a list longer than COMPRESSIBLE_CHARS: its length in characters. */
 export const COMPRESSIBLE_HEADER = "x-servicenet-compressible";
 /** Upstream compresses answers of more than 128 KiB (apiserver endpoints/handlers/responsewriters). */
 export const COMPRESSIBLE_CHARS = 128 * 1024;

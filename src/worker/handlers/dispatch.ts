@@ -21,7 +21,8 @@ import { configOf } from "../routing/config-guard";
 import { renewServed } from "../routing/identity";
 import { writeStreaks } from "../routing/write-streaks";
 import { isOwnOrigin } from "../http/authority";
-import { beginRequest, type Place, refusalOf, UNCOUNTED } from "../http/in-flight";
+import { type BeginningRequest, beginRequest, type Place, refusalOf, UNCOUNTED } from "../http/in-flight";
+import { listSizes } from "../http/list-sizes";
 import { ANSWER_TYPES, DOCUMENT_TYPES, namesMediaType, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
@@ -145,7 +146,10 @@ export async function dispatch({
   if (timeout && !timeout.ok) return count(statusResponse(timeout.error, refusal));
   const isUncounted = target.kind === "view" ? mayWait(query) : target.kind === "report" && isSmallReport(request.headers);
   const timeoutMs = timeout?.value ?? 0;
-  const place = await turn(isUncounted ? "watch" : info.verb, { env, request, access, cluster, waitUntil, timeoutMs });
+  const { namespace, definition } = info;
+  const { group, resource } = definition;
+  const listSeats = (max: number): number => listSizes.seatsOf({ cluster, group, resource, namespace }, query, max);
+  const place = await turn(isUncounted ? "watch" : info.verb, { env, request, access, cluster, waitUntil, timeoutMs, listSeats });
   if (!place) return count(statusResponse(refusalOf(info.verb), refusal));
   const resourceRequest: ResourceRequest = { env, request, access, place, info, query, userAgent, timeoutMs, accepted, rendering, refusal };
   let servedId: string | undefined;
@@ -172,13 +176,14 @@ export async function dispatch({
 /** The place of the request among those under way, when its turn has come. */
 async function turn(
   verb: Verb,
-  asked: Pick<GroupVersionRequest, "env" | "request" | "access" | "cluster" | "waitUntil"> & { timeoutMs: number },
+  asked: Pick<GroupVersionRequest, "env" | "request" | "access" | "cluster" | "waitUntil"> &
+    Pick<BeginningRequest, "timeoutMs" | "listSeats">,
 ): Promise<Place | undefined> {
-  const { env, request, access, cluster, waitUntil, timeoutMs } = asked;
+  const { env, request, access, cluster, waitUntil, ...more } = asked;
   const { headers, signal } = request;
   const { user } = access.caller;
   const flow = { cluster, user: access.isOpen ? "" : user.name, isExempt: !access.isOpen && isMaster(user) };
-  const begun = beginRequest({ verb, headers, config: configured(env), ...flow, signal, timeoutMs });
+  const begun = beginRequest({ verb, headers, config: configured(env), ...flow, ...more, signal });
   // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
   if (begun instanceof Promise) waitUntil(begun);
   return begun;

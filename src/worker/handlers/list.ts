@@ -1,5 +1,7 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
+import { listSizes } from "../http/list-sizes";
+import { splitRequestUrl } from "../http/request-url";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 
@@ -11,5 +13,10 @@ export async function list(request: ResourceRequest): Promise<Response> {
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
   const answer = await askCollection(request, options.value, representation.value);
+  if (answer.ok) {
+    const { namespace, definition } = request.info;
+    const { cluster } = splitRequestUrl(request.request.url);
+    listSizes.note({ cluster, group: definition.group, resource: definition.resource, namespace }, request.query, answer.value);
+  }
   return answer.ok ? collectionResponse(request, answer.value) : refuse(request, answer.error);
 }

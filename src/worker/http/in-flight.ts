@@ -70,8 +70,8 @@ export interface BeginningRequest {
   user: string;
   /** true: it waits behind no other flow; it is counted all the same */
   isExempt?: boolean;
-  /** that a list takes; absent = 1 */
-  listSeats?: number;
+  /** that a list takes, of so many for reads; absent = 1 */
+  listSeats?(max: number): number;
   /** the client's disconnect */
   signal?: AbortSignal;
   /** the request's own `timeout` in milliseconds; 0 or absent = none */
@@ -89,7 +89,7 @@ export function beginRequest(asked: BeginningRequest): Place | undefined | Promi
     kind,
     cluster,
     user,
-    seats: !isRead ? weightOfBody(announcedBytes(headers)) : verb === "list" ? (asked.listSeats ?? 1) : 1,
+    seats: !isRead ? weightOfBody(announcedBytes(headers)) : verb === "list" ? (asked.listSeats?.(config.maxRequestsInFlight) ?? 1) : 1,
     max: isRead ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight,
     least: config.fairRequestsMin,
     waitMs: timeoutMs ? Math.min(timeoutMs, queueMs) : queueMs,

@@ -174,7 +174,7 @@ describe("beginRequest", () => {
   });
 
   it("a list: takes the seats that are said of it", () => {
-    const list = beginRequest({ ...request("list"), listSeats: 2 });
+    const list = beginRequest({ ...request("list"), listSeats: () => 2 });
     expect(begin("get")).toBeUndefined();
     if (list && !(list instanceof Promise)) list.end();
     const place = begin("get");

@@ -1,0 +1,111 @@
+/**
+ * What the questions who asks and what he may do cost, and the audit log: the same creates on three servers with HTTPS, in turn. One asks nobody; two ask a
+ * user with a token of his own whose rights come from a ClusterRole, the second of them with the audit log as a deployment has it. So TLS is on every side.
+ */
+import type { Server } from "../../../test/support/server/server";
+import { send } from "../../cluster/send";
+import { bearer, type Target } from "../../cluster/target";
+import type { BenchRow } from "../row";
+import { createServices, type LoadedServer, quantile, withServer } from "../started";
+
+const RANGE = "10.0.0.0/12";
+const ROUNDS = 5;
+const CONNECTIONS = 100;
+const COUNT = 1_000;
+const RATIO_MAX = 1.1;
+const USER = "bench";
+const OPEN = ["--var", "AUTHORIZATION_MODE=AlwaysAllow"];
+const NO_AUDIT = ["--var", "AUDIT_POLICY=writes=None,reads=None"];
+
+interface Side {
+  server: LoadedServer;
+  rates: number[];
+  /** of each round */
+  p50s: number[];
+  p99s: number[];
+}
+
+export function benchAuthorization(): Promise<BenchRow[]> {
+  const secure = { secure: true };
+  return withServer(
+    RANGE,
+    (open) => withServer(RANGE, (asked) => withServer(RANGE, (audited) => compare(open, asked, audited), [], secure), NO_AUDIT, secure),
+    [...OPEN, ...NO_AUDIT],
+    secure,
+  );
+}
+
+async function compare(open: Server, asked: Server, audited: Server): Promise<BenchRow[]> {
+  const off = sideOf(administered(open));
+  const on = sideOf(await withUser(asked));
+  const logged = sideOf(await withUser(audited));
+  // The first round is that of cold machine code.
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const { server, rates, p50s, p99s } of [off, on, logged]) {
+      const load = { cluster: "default", connections: CONNECTIONS, count: COUNT, prefix: `round-${String(round)}`, addressPrefixes: [] };
+      const { elapsedMs, latenciesMs } = await createServices(server, load);
+      if (round === 0) continue;
+      rates.push(COUNT / (elapsedMs / 1000));
+      p50s.push(quantile(latenciesMs, 0.5));
+      p99s.push(quantile(latenciesMs, 0.99));
+    }
+  }
+  return [
+    ...rowsOf("off", off, "nobody is asked, no audit log"),
+    ...rowsOf("on", on, "a user with a token and a ClusterRole, no audit log"),
+    ...rowsOf("audited", logged, "the same with writes=Metadata"),
+    ratioOf("authorization.p50Ratio", on, off, "access control against none"),
+    ratioOf("authorization.auditedP50Ratio", logged, on, "audit log against none"),
+  ];
+}
+
+function sideOf(server: LoadedServer): Side {
+  return { server, rates: [], p50s: [], p99s: [] };
+}
+
+function administered({ url, ca, token }: Server): Target {
+  return { url, options: { ca, headers: { ...bearer(token) } } };
+}
+
+/** The server as a user sees it who may create Services. */
+async function withUser(server: Server): Promise<Target> {
+  const admin = administered(server);
+  const make = async (path: string, body: object): Promise<unknown> => {
+    const { status, text } = await send(admin, "POST", path, body, "application/json");
+    if (status !== 201) throw new Error(`POST ${path}: ${String(status)} ${text}`);
+    return JSON.parse(text);
+  };
+  const group = "/apis/rbac.authorization.k8s.io/v1";
+  const rules = [{ apiGroups: [""], resources: ["services"], verbs: ["create"] }];
+  await make(`${group}/clusterroles`, { metadata: { name: USER }, rules });
+  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: USER };
+  await make(`${group}/clusterrolebindings`, { metadata: { name: USER }, roleRef, subjects: [{ kind: "User", name: USER }] });
+  const { token } = (await make("/admin/tokens", { user: USER })) as { token: string };
+  return { url: server.url, options: { ca: server.ca, headers: { ...bearer(token) } } };
+}
+
+function rowsOf(name: string, { rates, p50s, p99s }: Side, note: string): BenchRow[] {
+  return [
+    { name: `authorization.${name}.rate`, value: Math.round(median(rates)), unit: "services/s", note },
+    { name: `authorization.${name}.p50`, value: rounded(median(p50s)), unit: "ms" },
+    { name: `authorization.${name}.p99`, value: rounded(median(p99s)), unit: "ms" },
+  ];
+}
+
+/** The median of the rounds' ratios: each round has its own load of the machine. */
+function ratioOf(name: string, more: Side, less: Side, what: string): BenchRow {
+  const ratio = median(more.p50s.map((p50, round) => p50 / (less.p50s[round] ?? NaN)));
+  const note = `${what}: p50 of ${String(ROUNDS)} rounds in turn, ${String(COUNT)} Services and ${String(CONNECTIONS)} connections each`;
+  return { name, value: rounded(ratio), unit: "x", target: `<= ${String(RATIO_MAX)}`, ok: ratio <= RATIO_MAX, note };
+}
+
+function median(values: readonly number[]): number {
+  return quantile(
+    [...values].sort((a, b) => a - b),
+    0.5,
+  );
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}

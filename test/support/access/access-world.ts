@@ -29,6 +29,18 @@ export interface AskOptions {
 
 let clusters = 0;
 
+/** The request as a client wrote it: a Request removes dot segments from its URL. */
+function withUrl(request: Request, url: string): Request {
+  if (request.url === url) return request;
+  return new Proxy(request, {
+    get(target, member) {
+      if (member === "url") return url;
+      const value: unknown = Reflect.get(target, member, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 export class AccessWorld {
   readonly env: Env;
   /** Isolates remember clusters, and all tests share one: so each world has a cluster of its own. */
@@ -51,7 +63,8 @@ export class AccessWorld {
   }
 
   #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions): Request {
-    return new Request(`http://127.0.0.1${this.#target(path)}`, {
+    const url = `http://127.0.0.1${this.#target(path)}`;
+    const request = new Request(url, {
       method,
       headers: {
         ...(token === "" ? {} : { Authorization: `Bearer ${token}` }),
@@ -60,6 +73,7 @@ export class AccessWorld {
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
+    return withUrl(request, url);
   }
 
   /** The answer to a GET whose body stays open. */

@@ -32,7 +32,15 @@ interface Kept {
   readonly followed: FollowedPolicy<Status>;
   /** when the newest renewal that succeeded was begun, in ms since the epoch */
   asOfMs: number;
-  renewal: Promise<Result<void, Status>> | undefined;
+  /** changes of the rules that this isolate has made */
+  changes: number;
+  renewal: Renewal | undefined;
+}
+
+interface Renewal {
+  /** those that were made before it */
+  readonly changes: number;
+  readonly done: Promise<Result<void, Status>>;
 }
 
 const kept = new RecentMap<string, Kept>(CLUSTERS_MAX);
@@ -46,7 +54,7 @@ export async function policyOf(env: Env, cluster: string, beside: (work: Promise
   if (isFresh) return ok(known.followed.policy);
   const renewal = renewed(known, beside);
   if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) return ok(known.followed.policy);
-  const done = await settled(renewal, RENEWAL_PATIENCE_MS);
+  const done = await settled(renewal.done, RENEWAL_PATIENCE_MS);
   if (!done && known.renewal === renewal) known.renewal = undefined;
   if (done?.ok || (known.asOfMs > 0 && Math.abs(Date.now() - known.asOfMs) < POLICY_OUTAGE_MAX_MS)) return ok(known.followed.policy);
   return err(serviceUnavailable("the rules of access could not be read", RETRY_AFTER_SECONDS));
@@ -55,7 +63,9 @@ export async function policyOf(env: Env, cluster: string, beside: (work: Promise
 /** A write of this isolate has changed the rules of the cluster: the next request that asks them reads on before it decides. */
 export function noteRulesChanged(cluster: string): void {
   const known = kept.get(cluster);
-  if (known) known.asOfMs = Math.min(known.asOfMs, Date.now() - POLICY_STALE_MAX_MS);
+  if (!known) return;
+  known.changes++;
+  known.asOfMs = Math.min(known.asOfMs, Date.now() - POLICY_STALE_MAX_MS);
 }
 
 function begun(env: Env, cluster: string): Kept {
@@ -68,25 +78,30 @@ function begun(env: Env, cluster: string): Kept {
     objectsAfter: (kind, after, limit) =>
       call(() => storeOf(kind).objectsAfter(after, limit), asked(`${RBAC_RESOURCES[kind]}.objectsAfter`)),
   });
-  const fresh: Kept = { followed, asOfMs: 0, renewal: undefined };
+  const fresh: Kept = { followed, asOfMs: 0, changes: 0, renewal: undefined };
   kept.put(cluster, fresh);
   return fresh;
 }
 
-/** Requests that come during a renewal share it. It outlives the request that began it; one that was dropped all the same is given up by who waits. */
-function renewed(known: Kept, beside: (work: Promise<unknown>) => void): Promise<Result<void, Status>> {
-  if (known.renewal) return known.renewal;
-  const renewal = renew(known).finally(() => {
+/**
+ * Requests that come during a renewal share it, unless this isolate has changed the rules since it began: then they wait for one behind it. It outlives
+ * the request that began it; one that was dropped all the same is given up by who waits.
+ */
+function renewed(known: Kept, beside: (work: Promise<unknown>) => void): Renewal {
+  const { changes, renewal: before } = known;
+  if (before?.changes === changes) return before;
+  const done = (before ? before.done.then(() => renew(known, changes)) : renew(known, changes)).finally(() => {
     if (known.renewal === renewal) known.renewal = undefined;
   });
+  const renewal: Renewal = { changes, done };
   known.renewal = renewal;
-  beside(renewal);
+  beside(done);
   return renewal;
 }
 
-async function renew(known: Kept): Promise<Result<void, Status>> {
+async function renew(known: Kept, changes: number): Promise<Result<void, Status>> {
   const begunMs = Date.now();
   const done = await known.followed.refresh();
-  if (done.ok) known.asOfMs = begunMs;
+  if (done.ok && known.changes === changes) known.asOfMs = begunMs;
   return done;
 }

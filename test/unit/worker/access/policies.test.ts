@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Env } from "../../../../durable-objects/env";
+import { resourceAttributes } from "../../../../src/access/authorization/attributes";
+import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
+import type { StoreCursor } from "../../../../src/api/rpc/object-links";
+import { noteRulesChanged, policyOf } from "../../../../src/worker/access/policies";
+
+const SECOND_MS = 1_000;
+const READER = { metadata: { name: "reader" }, rules: [{ verbs: ["list"], apiGroups: [""], resources: ["services"] }] };
+const BINDING = {
+  metadata: { name: "b" },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "reader" },
+  subjects: [{ kind: "User", name: "bob" }],
+};
+const LIST = resourceAttributes({ verb: "list", resource: "services", namespace: "a" });
+
+let clusters = 0;
+
+/** One cluster whose only role may be bound to bob by another isolate. */
+class World {
+  readonly cluster = `policies-${String(++clusters)}`;
+  readonly history: { deleted: boolean; object: string }[] = [];
+  reads = 0;
+  isDown = false;
+  beside: Promise<unknown>[] = [];
+
+  readonly env = {
+    RESOURCE_STORE: { idFromName: (name: string) => name, get: (name: string) => this.#stub(name) },
+  } as unknown as Env;
+
+  bind(isBound: boolean): void {
+    this.history.push({ deleted: !isBound, object: JSON.stringify(BINDING) });
+  }
+
+  /** "yes" or "no", or the code of the refusal. */
+  async may(): Promise<string> {
+    const policy = await policyOf(this.env, this.cluster, (work) => this.beside.push(work));
+    if (!policy.ok) return String(policy.error.code);
+    return authorizeByRbac(policy.value, { name: "bob", uid: "", groups: [], extra: {} }, LIST).decision === "allow" ? "yes" : "no";
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all(this.beside.splice(0));
+  }
+
+  #stub(store: string) {
+    const answer = <T>(value: T): Promise<T> => {
+      this.reads++;
+      return this.isDown ? Promise.reject(new Error("Network connection lost.")) : Promise.resolve(value);
+    };
+    const isRoles = store.includes("/clusterroles.");
+    const changes = () => (store.includes("/clusterrolebindings.") ? this.history : []);
+    return {
+      objectsAfter: () => answer({ objects: isRoles ? [JSON.stringify(READER)] : [], cursor: { incarnation: "1", revision: 0 }, next: "" }),
+      objectsSince: (cursor: StoreCursor | undefined) =>
+        answer({
+          kind: "changes" as const,
+          changes: changes().slice(cursor?.revision ?? 0),
+          cursor: { incarnation: "1", revision: changes().length },
+          more: false,
+        }),
+    };
+  }
+}
+
+let world: World;
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  vi.spyOn(console, "warn").mockImplementation(() => undefined);
+  world = new World();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms);
+
+describe("the rules that an isolate remembers", () => {
+  it("a first request: reads them; those of the next two seconds ask no store", async () => {
+    expect(await world.may()).toBe("no");
+    const { reads } = world;
+    for (let i = 0; i < 3; i++) {
+      pass(600);
+      await world.may();
+    }
+    expect(world.reads).toBe(reads);
+  });
+
+  it.each([
+    [100, "requests that come all the time"],
+    [900, "a request each second"],
+    [4_900, "a request after a pause"],
+    [60 * SECOND_MS, "a request after a long pause"],
+  ])("a change by another isolate (a request each %i ms, %s): counts within five seconds", async (everyMs) => {
+    await world.may();
+    for (const isBound of [true, false]) {
+      world.bind(isBound);
+      const changedMs = Date.now();
+      const wanted = isBound ? "yes" : "no";
+      for (;;) {
+        pass(everyMs);
+        const found = await world.may();
+        await world.settle();
+        if (found === wanted) break;
+        expect(Date.now() - changedMs).toBeLessThan(5 * SECOND_MS);
+      }
+    }
+  });
+
+  it("a change by this isolate: counts in its next request", async () => {
+    await world.may();
+    world.bind(true);
+    noteRulesChanged(world.cluster);
+    expect(await world.may()).toBe("yes");
+  });
+
+  it("a change by this isolate while a renewal is under way: counts in its next request", async () => {
+    await world.may();
+    pass(3 * SECOND_MS);
+    await world.may();
+    world.bind(true);
+    noteRulesChanged(world.cluster);
+    expect(await world.may()).toBe("yes");
+  });
+
+  it("stores that do not answer: the last copy decides for a minute, then 503, and all is well when they do", async () => {
+    world.bind(true);
+    expect(await world.may()).toBe("yes");
+    const readMs = Date.now();
+    world.isDown = true;
+    const answers = new Map<string, number>();
+    for (let i = 0; i < 35; i++) {
+      pass(2 * SECOND_MS);
+      const found = await world.may();
+      await world.settle();
+      answers.set(found, Date.now() - readMs);
+    }
+    expect([...answers]).toEqual([
+      ["yes", 58 * SECOND_MS],
+      ["503", 70 * SECOND_MS],
+    ]);
+    world.isDown = false;
+    world.bind(false);
+    expect(await world.may()).toBe("no");
+  });
+
+  it("stores that have never answered: 503", async () => {
+    world.isDown = true;
+    expect(await world.may()).toBe("503");
+    world.isDown = false;
+    expect(await world.may()).toBe("no");
+  });
+
+  it("a clock that was set back: the rules are read again", async () => {
+    await world.may();
+    world.bind(true);
+    pass(-3_600 * SECOND_MS);
+    expect(await world.may()).toBe("yes");
+  });
+});

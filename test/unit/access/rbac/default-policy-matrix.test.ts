@@ -3,15 +3,15 @@
  * the table below; a resource without a row fails.
  */
 import { describe, expect, it } from "vitest";
-import { resourceAttributes } from "../../../src/access/authorization/attributes";
-import { authorize } from "../../../src/access/authorizer";
-import { ANONYMOUS_CALLER, type User } from "../../../src/access/identity/user";
-import { aggregatedRules } from "../../../src/access/rbac/aggregate";
-import { defaultPolicy } from "../../../src/access/rbac/default-policy";
-import { Policy } from "../../../src/access/rbac/policy";
-import type { ClusterRole } from "../../../src/api/meta/kubernetes";
-import { definitions } from "../../../src/api/registry/all";
-import { REVIEWS } from "../../../src/worker/routing/review-kinds";
+import { resourceAttributes } from "../../../../src/access/authorization/attributes";
+import { authorize } from "../../../../src/access/authorizer";
+import { ANONYMOUS_CALLER, type User } from "../../../../src/access/identity/user";
+import { aggregatedRules } from "../../../../src/access/rbac/aggregate";
+import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
+import { Policy } from "../../../../src/access/rbac/policy";
+import type { ClusterRole } from "../../../../src/api/meta/kubernetes";
+import { definitions } from "../../../../src/api/registry/all";
+import { REVIEWS } from "../../../../src/worker/routing/review-kinds";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
 const READ = "get list watch";

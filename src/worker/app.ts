@@ -77,7 +77,8 @@ const auditRequest: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
   const { admission } = c.var;
   if (!admission || (admission.access.ok && admission.access.value.isOpen)) return;
-  writeAudit({ env: c.env, request: c.req.raw, response: c.res, admission, auditId: c.var.auditId, receivedMs, body });
+  const rest = writeAudit({ env: c.env, request: c.req.raw, response: c.res, admission, auditId: c.var.auditId, receivedMs, body });
+  if (rest) c.executionCtx.waitUntil(rest);
 };
 
 /** Invalid variables refuse every request. */

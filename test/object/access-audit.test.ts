@@ -86,7 +86,7 @@ describe("the audit log", () => {
   });
 
   it("bodies, where they are wanted: those of Secrets, reviews and tokens are left out", async () => {
-    const audited = new AccessWorld({ AUDIT_POLICY: "writes=Request" });
+    const audited = new AccessWorld({ AUDIT_POLICY: "writes=Request,reads=Request" });
     const asks: [path: string, body: object, isShown: boolean][] = [
       [SERVICES, { metadata: { name: "c", annotations: { a: "SHOWN-1" } }, spec: { ports: [{ port: 80 }] } }, true],
       [SECRETS, { metadata: { name: "s" }, stringData: { a: "HIDDEN-2" } }, false],

@@ -44,10 +44,11 @@ export interface Answered {
   body: Promise<string> | undefined;
 }
 
-export function writeAudit({ env, request, response, admission, auditId, receivedMs, body }: Answered): void {
+/** Undefined = done; else the rest of the work, which the answer does not wait for. */
+export function writeAudit({ env, request, response, admission, auditId, receivedMs, body }: Answered): Promise<void> | undefined {
   const { asked, caller, access } = admission;
   const level = auditLevelOf(policyOf(env), isReview(asked) ? "get" : asked.verb, auditId);
-  if (level === "None") return;
+  if (level === "None") return undefined;
   const endedMs = Date.now();
   const facts = {
     auditId,
@@ -67,8 +68,9 @@ export function writeAudit({ env, request, response, admission, auditId, receive
   const write = (text?: string): void =>
     log("info", "audit", { record: auditRecord(text === undefined ? facts : { ...facts, body: text }) });
   // A body that broke off is not recorded.
-  if (body) body.then(write, () => write());
-  else write();
+  if (body) return body.then(write, () => write());
+  write();
+  return undefined;
 }
 
 /** A review is created and stores nothing: a read in the form of a write. */

@@ -12,7 +12,7 @@ const HASH = createHash("sha256")
   .digest("hex");
 
 /** The token of an administrator of the whole server. */
-const ADMIN_TOKEN = `sn_${ID}_${SECRET}`;
+export const ADMIN_TOKEN = `sn_${ID}_${SECRET}`;
 
 export interface Answer {
   code: number;

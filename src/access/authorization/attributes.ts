@@ -36,7 +36,16 @@ export interface Decision {
 
 export const NO_OPINION: Decision = { decision: "noOpinion", reason: "" };
 
-/** The attributes of a plain question for a verb on a resource. */
-export function resourceAttributes(asked: Partial<ResourceAttributes> & Pick<ResourceAttributes, "verb" | "resource">): ResourceAttributes {
-  return { kind: "resource", group: "", version: "v1", subresource: "", namespace: "", name: "", ...asked };
+/** The attributes of a question for a verb on a resource. An empty selector is none. */
+export function resourceAttributes({
+  fieldSelector = "",
+  labelSelector = "",
+  ...asked
+}: Partial<ResourceAttributes> & Pick<ResourceAttributes, "verb" | "resource">): ResourceAttributes {
+  return {
+    ...{ kind: "resource", group: "", version: "v1", subresource: "", namespace: "", name: "" },
+    ...asked,
+    ...(fieldSelector !== "" && { fieldSelector }),
+    ...(labelSelector !== "" && { labelSelector }),
+  };
 }

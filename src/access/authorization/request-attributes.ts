@@ -5,6 +5,7 @@
  * Upstream reads the decoded path. Here an encoded slash separates nothing, as in the routes of this server.
  */
 import { parseFieldSelector } from "../../api/meta/field-selector";
+import { resourceAttributes } from "./attributes";
 import type { Attributes, PathAttributes } from "./attributes";
 
 const VERBS: Readonly<Record<string, string | undefined>> = {
@@ -41,21 +42,10 @@ export function attributesOf(method: string, path: string, query: URLSearchParam
   }
   const [resource = "", named = "", subresource = ""] = rest;
   const verb = isLegacyWatch ? "watch" : verbOf(method, named, query);
-  const selector = COLLECTION_VERBS.has(verb) ? (query.get("fieldSelector") ?? "") : "";
+  const fieldSelector = COLLECTION_VERBS.has(verb) ? (query.get("fieldSelector") ?? "") : "";
   const labelSelector = COLLECTION_VERBS.has(verb) ? (query.get("labelSelector") ?? "") : "";
-  const name = named === "" && (verb === "list" || verb === "watch") ? nameSelected(selector) : named;
-  return {
-    kind: "resource",
-    verb,
-    group,
-    version,
-    resource,
-    subresource,
-    namespace,
-    name,
-    ...(selector === "" ? {} : { fieldSelector: selector }),
-    ...(labelSelector === "" ? {} : { labelSelector }),
-  };
+  const name = named === "" && (verb === "list" || verb === "watch") ? nameSelected(fieldSelector) : named;
+  return resourceAttributes({ verb, group, version, resource, subresource, namespace, name, fieldSelector, labelSelector });
 }
 
 function pathAttributes(method: string, path: string): PathAttributes {

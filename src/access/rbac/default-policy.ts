@@ -3,9 +3,9 @@
  * Source: upstream plugin/pkg/auth/authorizer/rbac/bootstrappolicy (policy.go, controller_policy.go, namespace_policy.go).
  */
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
+import { AUTO_UPDATE, LABEL_BOOTSTRAPPING, RBAC_DEFAULTS, RBAC_GROUP } from "../../api/meta/rbac";
 import { AUTHENTICATED, MASTERS, UNAUTHENTICATED } from "../identity/user";
 
-const RBAC = "rbac.authorization.k8s.io";
 const AUTHENTICATION = "authentication.k8s.io";
 const AUTHORIZATION = "authorization.k8s.io";
 const COORDINATION = "coordination.k8s.io";
@@ -55,7 +55,10 @@ function clusterRoles(): ClusterRole[] {
     aggregated("admin"),
     aggregated("edit", "admin"),
     aggregated("view", "edit"),
-    aggregatedInto("admin", [rule("create", [AUTHORIZATION], "localsubjectaccessreviews"), rule(READ_WRITE, [RBAC], "roles rolebindings")]),
+    aggregatedInto("admin", [
+      rule("create", [AUTHORIZATION], "localsubjectaccessreviews"),
+      rule(READ_WRITE, [RBAC_GROUP], "roles rolebindings"),
+    ]),
     aggregatedInto("edit", editRules()),
     aggregatedInto("view", viewRules()),
     clusterRole("system:node", nodeRules()),
@@ -146,7 +149,7 @@ function controllerManagerRules(): PolicyRule[] {
 /** By the name of the account in kube-system that each is for: those controllers of a kube-controller-manager whose work is served. */
 function controllerRules(): Readonly<Record<string, PolicyRule[]>> {
   return {
-    "clusterrole-aggregation-controller": [rule("escalate get list watch update patch", [RBAC], "clusterroles")],
+    "clusterrole-aggregation-controller": [rule("escalate get list watch update patch", [RBAC_GROUP], "clusterroles")],
     "endpoint-controller": [
       rule(READ, [CORE], "services pods"),
       rule("get list watch create update delete", [CORE], "endpoints"),
@@ -261,13 +264,13 @@ function metadata(name: string, namespace?: string, into?: string): NonNullable<
   return {
     name,
     ...(namespace !== undefined && { namespace }),
-    labels: { "kubernetes.io/bootstrapping": "rbac-defaults", ...(into !== undefined && { [aggregateTo(into)]: "true" }) },
-    annotations: { "rbac.authorization.kubernetes.io/autoupdate": "true" },
+    labels: { [LABEL_BOOTSTRAPPING]: RBAC_DEFAULTS, ...(into !== undefined && { [aggregateTo(into)]: "true" }) },
+    annotations: { [AUTO_UPDATE]: "true" },
   };
 }
 
 function aggregateTo(name: string): string {
-  return `rbac.authorization.k8s.io/aggregate-to-${name}`;
+  return `${RBAC_GROUP}/aggregate-to-${name}`;
 }
 
 function clusterRole(name: string, rules: PolicyRule[]): ClusterRole {
@@ -291,15 +294,15 @@ function clusterBinding(name: string, ...subjects: RbacSubject[]): ClusterRoleBi
 }
 
 function roleRef(kind: string, name: string): RoleRef {
-  return { apiGroup: RBAC, kind, name };
+  return { apiGroup: RBAC_GROUP, kind, name };
 }
 
 function user(name: string): RbacSubject {
-  return { apiGroup: RBAC, kind: "User", name };
+  return { apiGroup: RBAC_GROUP, kind: "User", name };
 }
 
 function group(name: string): RbacSubject {
-  return { apiGroup: RBAC, kind: "Group", name };
+  return { apiGroup: RBAC_GROUP, kind: "Group", name };
 }
 
 function account(name: string): RbacSubject {

@@ -4,6 +4,7 @@
  */
 import { semanticEqual } from "../../api/meta/equality";
 import type { ClusterRole, ClusterRoleBinding, KubeObject, PolicyRule, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
+import { RBAC_GROUP } from "../../api/meta/rbac";
 import { forbidden, notFound } from "../../api/meta/status";
 import type { ResourceName, Status } from "../../api/meta/status";
 import { resourceAttributes } from "../authorization/attributes";
@@ -16,12 +17,11 @@ import type { Policy, RbacKind, RbacObjects } from "./policy";
 import { missingRightsText, quotedList } from "./rule-text";
 import { policyRulesIn } from "./rules-in";
 
-const GROUP = "rbac.authorization.k8s.io";
 const RESOURCES: Readonly<Record<RbacKind, ResourceName>> = {
-  Role: { group: GROUP, resource: "roles", kind: "Role" },
-  RoleBinding: { group: GROUP, resource: "rolebindings", kind: "RoleBinding" },
-  ClusterRole: { group: GROUP, resource: "clusterroles", kind: "ClusterRole" },
-  ClusterRoleBinding: { group: GROUP, resource: "clusterrolebindings", kind: "ClusterRoleBinding" },
+  Role: { group: RBAC_GROUP, resource: "roles", kind: "Role" },
+  RoleBinding: { group: RBAC_GROUP, resource: "rolebindings", kind: "RoleBinding" },
+  ClusterRole: { group: RBAC_GROUP, resource: "clusterroles", kind: "ClusterRole" },
+  ClusterRoleBinding: { group: RBAC_GROUP, resource: "clusterrolebindings", kind: "ClusterRoleBinding" },
 };
 const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
@@ -66,7 +66,14 @@ function changesOnlyOwners(before: KubeObject | undefined, after: KubeObject): b
 function roleProblem(policy: Policy, writer: RbacWriter, write: RbacWrite & { after: Role | ClusterRole }): Status | undefined {
   const { namespace, requestName } = writer;
   const of = RESOURCES[write.kind];
-  const asked = resourceAttributes({ verb: "escalate", group: GROUP, version: "*", resource: of.resource, namespace, name: requestName });
+  const asked = resourceAttributes({
+    verb: "escalate",
+    group: RBAC_GROUP,
+    version: "*",
+    resource: of.resource,
+    namespace,
+    name: requestName,
+  });
   if (writer.authorize(asked).decision === "allow") return undefined;
   const name = write.after.metadata?.name ?? "";
   const problem = notHeld(policy, writer, write.after.rules ?? []);

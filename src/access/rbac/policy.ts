@@ -6,6 +6,7 @@
  * Source: upstream pkg/registry/rbac/validation/rule.go.
  */
 import type { ClusterRole, ClusterRoleBinding, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
+import { RBAC_GROUP } from "../../api/meta/rbac";
 import type { Attributes } from "../authorization/attributes";
 import { serviceAccountUserName } from "../identity/user";
 import type { User } from "../identity/user";
@@ -150,7 +151,7 @@ export class Policy {
 /** Why a role is missing. Source: upstream apimachinery pkg/api/errors (NewNotFound); validation lets no other kind of reference in. */
 export function missingRole({ kind, name }: RoleRef): string {
   if (kind !== "Role" && kind !== "ClusterRole") return `unsupported role reference kind: ${JSON.stringify(kind)}`;
-  return `${kind.toLowerCase()}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
+  return `${kind.toLowerCase()}.${RBAC_GROUP} ${JSON.stringify(name)} not found`;
 }
 
 /** Several errors as one text. Source: upstream apimachinery pkg/util/errors (Aggregate). */

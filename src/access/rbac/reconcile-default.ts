@@ -4,9 +4,8 @@
  */
 import { semanticEqual } from "../../api/meta/equality";
 import type { ClusterRole, ClusterRoleBinding, KubeObject, RbacSubject, Role, RoleBinding } from "../../api/meta/kubernetes";
+import { AUTO_UPDATE } from "../../api/meta/rbac";
 import { missingRights } from "./covers";
-
-const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 
 /** `recreate` deletes what is there first: the reference of a binding never changes. */
 export interface DefaultWrite<T> {

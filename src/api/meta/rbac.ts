@@ -6,3 +6,6 @@ export const RBAC_GROUP = "rbac.authorization.k8s.io";
 /** The label of roles and bindings that a server makes itself, and its value. */
 export const LABEL_BOOTSTRAPPING = "kubernetes.io/bootstrapping";
 export const RBAC_DEFAULTS = "rbac-defaults";
+
+/** The annotation of such a one: "false" = a start leaves it as it is. */
+export const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";

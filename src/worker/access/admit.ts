@@ -5,6 +5,8 @@
 import { allowsAll, type Config } from "../../core/config/config";
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
+import { nodeHealthQuestion } from "../../api/meta/proxy-health";
+import { RBAC_GROUP } from "../../api/meta/rbac";
 import { forbiddenPath, type Status, unauthorized } from "../../api/meta/status";
 import { type Attributes, NO_OPINION } from "../../access/authorization/attributes";
 import { actAs, impersonated } from "../../access/authorization/impersonation";
@@ -21,12 +23,10 @@ import type { Access } from "./access";
 import { authenticate, reviewToken } from "./authenticate";
 import { ensureDefaultPolicy } from "./default-policy";
 import { policyOf } from "./policies";
-import { RBAC_GROUP } from "../../api/meta/rbac";
 
 /** Whoever keeps a server alive asks without rights. Upstream: flag `--authorization-always-allow-paths`. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 const SERVERS_PATH = /^\/admin\/tokens(?:\/|$)/;
-const NODE_HEALTH = /^\/nodes\/[^/]+\/(?:healthz|livez|services\/[^/]+\/[^/]+)$/;
 
 export interface Asking {
   env: Env;
@@ -68,7 +68,7 @@ async function judged(
   if (allowsAll(config)) return ok({ ...OPEN, asked: attributes });
   const authenticated = await authenticate(env, request.headers, cluster);
   if (!authenticated.ok) return authenticated;
-  const isPublic = PROBES.has(path) || (config.anonymousNodeHealth && NODE_HEALTH.test(path));
+  const isPublic = PROBES.has(path) || (config.anonymousNodeHealth && nodeHealthQuestion(path) !== undefined);
   const sender = authenticated.value ?? (isPublic || config.anonymousAuth ? ANONYMOUS_CALLER : undefined);
   if (!sender) return err(unauthorized());
   known(sender);

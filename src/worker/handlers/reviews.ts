@@ -9,7 +9,7 @@ import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
 import { renderingOf, shownResponse, statusResponse } from "../http/respond";
-import type { Attributes, Decision } from "../../access/authorization/attributes";
+import { type Attributes, type Decision, resourceAttributes } from "../../access/authorization/attributes";
 import { isMaster, type User } from "../../access/identity/user";
 import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
 import { rulesIn } from "../../access/rbac/rules-in";
@@ -121,18 +121,7 @@ function askedAttributes({ resourceAttributes: ofResource, nonResourceAttributes
   const { verb = "", group = "", version = "", resource = "", subresource = "", namespace = "", name = "" } = ofResource;
   const fieldSelector = selectorText(ofResource.fieldSelector);
   const labelSelector = selectorText(ofResource.labelSelector);
-  return {
-    kind: "resource",
-    verb,
-    group,
-    version,
-    resource,
-    subresource,
-    namespace,
-    name,
-    ...(fieldSelector === "" ? {} : { fieldSelector }),
-    ...(labelSelector === "" ? {} : { labelSelector }),
-  };
+  return resourceAttributes({ verb, group, version, resource, subresource, namespace, name, fieldSelector, labelSelector });
 }
 
 /** What narrows the question: the text, or those of its conditions that name one value. Authorizers take a selector they cannot read for none. */

@@ -1,27 +1,21 @@
 import { spawn } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { newAdmin } from "../../../scripts/token/new-admin";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
-/** Nobody has another token, and the Worker knows its hash alone, as after `wrangler secret put ADMIN_TOKEN_HASHES`. */
-const SECRET = randomBytes(32).toString("base64url");
-const SALT = randomBytes(16);
-const HASH = createHash("sha256")
-  .update(Buffer.concat([SALT, Buffer.from(SECRET)]))
-  .digest("hex");
-const ID = "0123456789abcdef0123";
-
 it("wrangler dev: serves the configuration of wrangler.toml, to who has a credential", async () => {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
   const [port = "", inspectorPort = ""] = await freePorts(2);
+  // As after `wrangler secret put ADMIN_TOKEN_HASHES`: the Worker knows the hash alone.
+  const admin = await newAdmin();
   const child = spawn(
     process.execPath,
     [
@@ -34,7 +28,7 @@ it("wrangler dev: serves the configuration of wrangler.toml, to who has a creden
       "--persist-to",
       folder,
       "--var",
-      `ADMIN_TOKEN_HASHES:${ID}:${SALT.toString("hex")}:${HASH}`,
+      `ADMIN_TOKEN_HASHES:${admin.hash}`,
     ],
     {
       cwd: root,
@@ -61,7 +55,7 @@ it("wrangler dev: serves the configuration of wrangler.toml, to who has a creden
         body: JSON.stringify({ metadata: { name: "hello" }, spec: { ports: [{ port: 80 }] } }),
       });
     expect((await create({})).status).toBe(401);
-    const created = await create({ Authorization: `Bearer sn_${ID}_${SECRET}` });
+    const created = await create({ Authorization: `Bearer ${admin.token}` });
     expect(created.status).toBe(201);
     expect(((await created.json()) as { spec: { clusterIP: string } }).spec.clusterIP).toMatch(/^10\.96\./);
     expect(output).not.toMatch(/\[ERROR\]|✘/);

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import type { Attributes } from "../../../../src/access/authorization/attributes";
 import type { User } from "../../../../src/access/identity/user";
-import { aggregatedRules } from "../../../../src/access/rbac/aggregate";
 import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
 import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
 import { Policy } from "../../../../src/access/rbac/policy";
 import type { ClusterRole, PolicyRule, RbacSubject } from "../../../../src/api/meta/kubernetes";
 import { definitions } from "../../../../src/api/registry/all";
+import { staleRules } from "../../../../src/controllers/cluster-roles/aggregate";
 
 const tables = import.meta.glob("../../../fixtures/upstream/rbac-*.tsv", { query: "?raw", import: "default" });
 const table = String(await tables["../../../fixtures/upstream/rbac-1.36.tsv"]?.());
@@ -114,12 +114,10 @@ function startedPolicy(): Policy {
     policy.put(kind, object);
     if (kind === "ClusterRole") roles.push(object);
   }
-  for (let changed = true; changed;) {
-    changed = false;
+  for (let stale = staleRules(roles); stale.size > 0; stale = staleRules(roles)) {
     for (const role of roles) {
-      const rules = aggregatedRules(role, roles);
+      const rules = stale.get(role.metadata?.name ?? "");
       if (rules === undefined) continue;
-      changed = true;
       role.rules = rules;
       policy.put("ClusterRole", role);
     }

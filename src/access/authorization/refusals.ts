@@ -14,7 +14,7 @@ export function notAllowed({ name: userName }: User, attributes: Attributes, rea
 }
 
 /** `VERB resource "r/sub" in API group "g" in the namespace "n"` */
-export function asked({ verb, group, resource, subresource, namespace }: ResourceAttributes): string {
+function asked({ verb, group, resource, subresource, namespace }: ResourceAttributes): string {
   const what = JSON.stringify(subresource === "" ? resource : `${resource}/${subresource}`);
   const where = namespace === "" ? "at the cluster scope" : `in the namespace ${JSON.stringify(namespace)}`;
   return `${verb} resource ${what} in API group ${JSON.stringify(group)} ${where}`;

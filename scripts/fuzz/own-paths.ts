@@ -1,6 +1,6 @@
 /**
  * The paths of Nodes that are this server's own, as OpenAPI v3. What the server publishes leaves them out, because they are no Kubernetes objects; random
- * requests try them, too. Sources: docs/load-balancer-health-checks.md, docs/load-balancer-haproxy.md, docs/proxies.md.
+ * requests try them, too. Not /admin/tokens, which a server without credentials refuses. Sources: docs/load-balancer-health-checks.md, docs/load-balancer-haproxy.md, docs/proxies.md.
  */
 const JSON_TYPE = "application/json";
 const STATUS = { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Status" };

@@ -4,7 +4,7 @@
  * encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { foreignHost, foreignPage, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
+import { forbiddenPath, foreignHost, foreignPage, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import { nodeHealthQuestion, type NodeHealthQuestion } from "../api/meta/proxy-health";
 import { inCluster } from "./routing/known-clusters";
@@ -268,11 +268,12 @@ app.all(
   readOnly((c) => ofCluster(c, (id) => slisResponse(id))),
 );
 for (const path of ["/admin/tokens", "/admin/tokens/*"]) {
-  app.all(path, (c) =>
-    splitRequestUrl(c.req.raw.url).cluster === DEFAULT_CLUSTER
-      ? tokensResponse(c.env, c.req.raw, c.req.path.slice("/admin/tokens".length))
-      : pageNotFound(),
-  );
+  app.all(path, (c) => {
+    if (splitRequestUrl(c.req.raw.url).cluster !== DEFAULT_CLUSTER) return pageNotFound();
+    // A token of anybody would be good on the day on which credentials are asked for.
+    if (c.var.access.isOpen) return statusResponse(forbiddenPath("a server that asks for no credentials makes no tokens"));
+    return tokensResponse(c.env, c.req.raw, c.req.path.slice("/admin/tokens".length));
+  });
 }
 app.all("/admin/rangeallocations/:name", (c) =>
   ofCluster(c, (id) => rangeAllocationsResponse(c.env, id, c.req.raw, lastSegment(c.req.path))),

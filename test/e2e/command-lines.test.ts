@@ -112,7 +112,7 @@ describe("a wrong value or a missing file", () => {
     ["simulate", ["--without", "gravity"], /^simulate: --without gravity: must be one of .*fence/],
     ["fuzz", ["--minutes", "0"], /^fuzz: --minutes 0: must be a whole number of 1 or more/],
     ["fuzz", ["--seed", "x"], /^fuzz: --seed x: must be a whole number from 1 to 2147483647/],
-    ["bench", ["--only", "server,nothing"], /^bench: --only nothing: must be one of core, server, /],
+    ["bench", ["--only", "server,nothing"], /^bench: --only nothing: must be one of core, access, server, /],
     ["bench", ["--against", "localhost:6443"], /^bench: --against localhost:6443: must be a URL$/],
     ["bench", ["--against", "https://h", "--ca", "nothere.pem"], /^bench: --ca nothere.pem: ENOENT/],
     ["bench", ["--against", "https://h", "--watchers", "0"], /^bench: --watchers 0: must be a whole number of 1 or more$/],

@@ -1,5 +1,5 @@
 /** The controllers of access in real Durable Objects: what each namespace has where roles decide, and the rules of aggregated ClusterRoles. */
-import { abortAllDurableObjects, createScheduledController, env } from "cloudflare:test";
+import { abortAllDurableObjects, createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ControllerName } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
@@ -79,7 +79,7 @@ async function tick(cluster: Cluster): Promise<void> {
   const { keys } = await bindings.DIRECTORY.list({ prefix: busyPrefix("minute") });
   await Promise.all(keys.map(({ name }) => bindings.DIRECTORY.delete(name)));
   await bindings.DIRECTORY.put(busyKey("minute", cluster.name), "");
-  await worker.scheduled(createScheduledController({ cron: "* * * * *" }), { ...bindings });
+  await worker.scheduled(createScheduledController({ cron: "* * * * *" }), { ...bindings }, createExecutionContext());
 }
 
 describe("serviceaccount-controller", () => {

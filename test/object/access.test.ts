@@ -81,6 +81,11 @@ describe("authentication", () => {
     expect((await world.ask("GET", SERVICES, { token: "" })).code).toBe(200);
   });
 
+  it("AlwaysAllow: nobody makes tokens, which would be good when credentials are asked for again", async () => {
+    world = await new AccessWorld({ AUTHORIZATION_MODE: "AlwaysAllow" }).begin();
+    for (const method of ["GET", "POST"]) expect((await world.ask(method, "/admin/tokens", { token: "" })).code, method).toBe(403);
+  });
+
   it("ANONYMOUS_AUTH: a request without a credential has the rights of system:anonymous", async () => {
     world = await new AccessWorld({ ANONYMOUS_AUTH: "true" }).begin();
     expect((await world.ask("GET", "/version", { token: "" })).code).toBe(200);

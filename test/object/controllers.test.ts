@@ -103,7 +103,7 @@ class Cluster {
   }
 }
 
-const tick = (): Promise<void> => worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings);
+const tick = (): Promise<void> => worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings, createExecutionContext());
 
 describe("with the namespace controller off", () => {
   it("a namespace in deletion: waits, and neither poke, cron nor alarm wakes the controller; on again it goes", async () => {

@@ -77,7 +77,7 @@ async function rest(name: string): Promise<void> {
 const FULL_HOUR = new Date(Date.UTC(2026, 0, 1));
 
 const tick = (cron: string): Promise<Call[]> =>
-  countedCalls(() => worker.scheduled(createScheduledController({ cron, scheduledTime: FULL_HOUR }), bindings));
+  countedCalls(() => worker.scheduled(createScheduledController({ cron, scheduledTime: FULL_HOUR }), bindings, createExecutionContext()));
 const ofBusy = ({ object }: Call): boolean => object.startsWith(`${BUSY}/`);
 /** Objects of other tests, in the same runtime, go on with their own work when they have been put to sleep. */
 const ofIdle = ({ object }: Call): boolean => object.startsWith(IDLE_PREFIX);

@@ -30,7 +30,11 @@ async function send<T = KubeObject>(method: string, path: string, body?: object)
 async function cronAt(nowMs: number): Promise<void> {
   vi.setSystemTime(nowMs);
   await forgetOthers();
-  await worker.scheduled(createScheduledController({ cron: "0 * * * *", scheduledTime: new Date(nowMs) }), bindings);
+  await worker.scheduled(
+    createScheduledController({ cron: "0 * * * *", scheduledTime: new Date(nowMs) }),
+    bindings,
+    createExecutionContext(),
+  );
 }
 
 /** Objects of the files before may still note that their clusters are busy; cron is to visit but this one. */

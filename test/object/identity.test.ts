@@ -1,5 +1,5 @@
 /** What the identity Lease costs: calls to objects, those included that an object makes because it was called. */
-import { createScheduledController, env } from "cloudflare:test";
+import { createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { leasesStore } from "../../durable-objects/peers";
@@ -14,7 +14,9 @@ const INTERVAL_MS = 1_040;
 it("ticks of an idle server: each renewal is one call to the store of Leases, and wakes nothing else", async () => {
   const store = "default/leases.coordination.k8s.io";
   const renewed = async (): Promise<string[]> => {
-    const calls = await countedCalls(() => worker.scheduled(createScheduledController({ cron: RENEW_IDENTITY }), bindings));
+    const calls = await countedCalls(() =>
+      worker.scheduled(createScheduledController({ cron: RENEW_IDENTITY }), bindings, createExecutionContext()),
+    );
     return calls.map(({ object, method }) => `${object} ${method}`);
   };
   // The first write in a namespace asks whether it is open.

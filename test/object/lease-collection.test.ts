@@ -52,7 +52,7 @@ async function tick(nowMs: number, by: Env = bindings, cron = "* * * * *"): Prom
   const { keys } = await bindings.DIRECTORY.list();
   // Objects of the files before may still note that their clusters are busy; cron is to visit but this one.
   await Promise.all(keys.filter(({ name }) => !name.endsWith(cluster)).map(({ name }) => bindings.DIRECTORY.delete(name)));
-  await worker.scheduled(createScheduledController({ cron, scheduledTime: new Date(nowMs) }), by);
+  await worker.scheduled(createScheduledController({ cron, scheduledTime: new Date(nowMs) }), by, createExecutionContext());
 }
 
 async function lease(

@@ -35,7 +35,7 @@ it("half an hour of Lease renewals, many clusters: ready", async () => {
     // Objects of the files before may still note that their clusters are busy.
     const others = keys.filter(({ name }) => !name.includes(CLUSTER) && !name.includes("a-idle-") && !name.startsWith("cron/"));
     await Promise.all(others.map(({ name }) => bindings.DIRECTORY.delete(name)));
-    await worker.scheduled(createScheduledController({ cron: "* * * * *", scheduledTime: new Date() }), bindings);
+    await worker.scheduled(createScheduledController({ cron: "* * * * *", scheduledTime: new Date() }), bindings, createExecutionContext());
   }
   const answer = await send("GET", "/readyz/scheduled-jobs");
   expect([answer.status, await answer.text()]).toEqual([200, "ok"]);

@@ -139,7 +139,7 @@ describe("a quota", () => {
     expect((await cluster.create("configmaps", "b")).code).toBe(201);
     for (const one of missing) one.mockRestore();
     await abortAllDurableObjects();
-    await worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings);
+    await worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings, createExecutionContext());
     expect((await cluster.create("configmaps", "c")).body.message).toContain("used: count/configmaps=2, limited: count/configmaps=1");
   });
 
@@ -156,7 +156,7 @@ describe("a quota", () => {
     expect((await cluster.create("configmaps", "b")).code).toBe(201);
     let tries = 0;
     const refused = async (): Promise<void> => {
-      await worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings);
+      await worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings, createExecutionContext());
       expect((await cluster.create("configmaps", `c${tries++}`)).code).toBe(403);
     };
     await vi.waitFor(refused, PATIENCE);

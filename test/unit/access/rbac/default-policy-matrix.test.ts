@@ -6,11 +6,11 @@ import { describe, expect, it } from "vitest";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import { authorize } from "../../../../src/access/authorizer";
 import { ANONYMOUS_CALLER, type User } from "../../../../src/access/identity/user";
-import { aggregatedRules } from "../../../../src/access/rbac/aggregate";
 import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
 import { Policy } from "../../../../src/access/rbac/policy";
 import type { ClusterRole } from "../../../../src/api/meta/kubernetes";
 import { definitions } from "../../../../src/api/registry/all";
+import { staleRules } from "../../../../src/controllers/cluster-roles/aggregate";
 import { REVIEWS } from "../../../../src/worker/routing/review-kinds";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
@@ -114,12 +114,10 @@ function startedPolicy(): Policy {
     if (kind === "ClusterRole") roles.push(object);
   }
   // edit gathers view's rules, and admin those of edit
-  for (let changed = true; changed;) {
-    changed = false;
+  for (let stale = staleRules(roles); stale.size > 0; stale = staleRules(roles)) {
     for (const role of roles) {
-      const rules = aggregatedRules(role, roles);
+      const rules = stale.get(role.metadata?.name ?? "");
       if (rules === undefined) continue;
-      changed = true;
       role.rules = rules;
       policy.put("ClusterRole", role);
     }

@@ -88,10 +88,10 @@ const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
 };
 
-/** On loopback the names of other hosts are refused. */
+/** On loopback, and where hosts are named, the names of other hosts are refused. */
 const guardHost: MiddlewareHandler<Bindings> = async (c, next) => {
   const config = configOf(c.env);
-  if (config.ok && config.value.loopbackOnly) {
+  if (config.ok && (config.value.loopbackOnly || config.value.allowedHosts.length > 0)) {
     const authority = authorityOf(c.req.raw);
     if (authority !== "" && !isOwnHost(hostOf(authority) ?? "", config.value.allowedHosts)) return statusResponse(foreignHost(authority));
   }

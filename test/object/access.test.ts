@@ -1,5 +1,6 @@
 /** Access control as clients meet it: the whole Worker with tokens, rules and real stores. Upstream's answers are in the titles. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { clusterRecord } from "../../durable-objects/peers";
 import { AccessWorld } from "../support/access/access-world";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
@@ -182,6 +183,29 @@ describe("authorization", () => {
     for (const path of [SERVICES, `/clusters/red${SERVICES}`, "/clusters/blue", "/admin/tokens", "/clusters/blue/admin/tokens"]) {
       expect((await world.ask("GET", path, { token })).code, path).toBe(403);
     }
+  });
+
+  it("a cluster that another isolate has deleted: its users are refused, and no request fails", async () => {
+    const token = await world.tokenOf("bob");
+    expect((await world.ask("GET", "/version", { token })).code).toBe(200);
+    await clusterRecord(world.env, world.cluster).remove();
+    const codes = new Set<number>();
+    const ask = async () => {
+      const { code } = await world.ask("GET", "/version", { token });
+      codes.add(code);
+      return code;
+    };
+    await expect.poll(ask, { timeout: 15_000, interval: 500 }).toBe(403);
+    expect([...codes].filter((code) => ![200, 403, 503].includes(code))).toEqual([]);
+  });
+
+  it("an administrator of one cluster: the limits of a tenant hold", async () => {
+    world = await new AccessWorld({ MAX_WATCHES_PER_USER: "1" }).begin();
+    const scoped = await world.tokenOf("bob", { groups: ["system:masters"], clusters: [world.cluster] });
+    const watch = `${SERVICES}?watch=true&resourceVersion=0&timeoutSeconds=5`;
+    const [first, second] = [await world.open(watch, scoped), await world.open(watch, scoped)];
+    expect([first.status, second.status]).toEqual([200, 429]);
+    await first.body?.cancel();
   });
 
   it("a write into a cluster that is not there: only an administrator of the server makes it", async () => {

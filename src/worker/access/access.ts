@@ -22,7 +22,7 @@ export interface Access {
   readonly asked: Attributes;
   /** nobody is asked who he is, and everything is allowed */
   readonly isOpen: boolean;
-  /** whether the request may make its cluster */
+  /** an administrator of all clusters sends it, or nobody is asked: it may make its cluster, and no limit of a tenant holds for it */
   readonly makesClusters: boolean;
   /** the rules of the cluster; undefined where none are asked */
   readonly policy: Policy | undefined;

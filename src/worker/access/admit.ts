@@ -7,7 +7,7 @@ import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { nodeHealthQuestion } from "../../api/meta/proxy-health";
 import { RBAC_GROUP } from "../../api/meta/rbac";
-import { forbiddenPath, type Status, unauthorized } from "../../api/meta/status";
+import { forbiddenPath, serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
 import { type Attributes, NO_OPINION } from "../../access/authorization/attributes";
 import { actAs, impersonated } from "../../access/authorization/impersonation";
 import { notAllowed } from "../../access/authorization/refusals";
@@ -17,8 +17,10 @@ import { type NodeDecision, podReadProblem } from "../../access/nodes/node-decis
 import { ANONYMOUS_CALLER, type Caller, isMaster } from "../../access/identity/user";
 import type { Policy } from "../../access/rbac/policy";
 import type { Env } from "../../../durable-objects/env";
+import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { activeIdOf } from "../routing/known-clusters";
+import { ClusterGone } from "../routing/call";
+import { activeIdOf, forgetCluster } from "../routing/known-clusters";
 import type { Access } from "./access";
 import { authenticate, reviewToken } from "./authenticate";
 import { ensureDefaultPolicy } from "./default-policy";
@@ -48,7 +50,7 @@ export async function admit(asking: Asking): Promise<Admission> {
   const { cluster, path, query } = splitRequestUrl(asking.request.url);
   const asked = attributesOf(asking.request.method, path, parseQuery(query));
   let caller = ANONYMOUS_CALLER;
-  const access = await judged(asking, { cluster, path, asked }, (known) => (caller = known));
+  const access = await judgedOnce(asking, { cluster, path, asked }, (known) => (caller = known));
   return { asked, caller: access.ok ? access.value.caller : caller, access };
 }
 
@@ -57,6 +59,22 @@ interface Target {
   cluster: string;
   path: string;
   asked: Attributes;
+}
+
+/** Where the cluster that was known has been deleted, its record is asked, and the request is judged again. */
+async function judgedOnce(asking: Asking, target: Target, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
+  try {
+    return await judged(asking, target, known);
+  } catch (error) {
+    if (!(error instanceof ClusterGone)) throw error;
+    forgetCluster(target.cluster);
+  }
+  try {
+    return await judged(asking, target, known);
+  } catch (error) {
+    if (!(error instanceof ClusterGone)) throw error;
+    return err(serviceUnavailable("the cluster is being deleted", RETRY_AFTER_SECONDS));
+  }
 }
 
 async function judged(
@@ -122,7 +140,7 @@ function accessOf(caller: Caller, asked: Attributes, { asking, cluster, policy }
   };
 }
 
-/** What belongs to the server as a whole is no cluster's to allow, and for administrators of all clusters. */
+/** Only administrators of all clusters use the server's own paths; no cluster's rules count there. */
 function allowed(access: Access, cluster: string, config: Config): Result<Access, Status> {
   const { asked, caller, judge, makesClusters } = access;
   const { user } = caller;

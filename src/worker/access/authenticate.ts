@@ -14,7 +14,7 @@ import { credentialsOf } from "../http/credentials";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { log } from "../http/log";
 import { call } from "../routing/call";
-import { activeIdOf } from "../routing/known-clusters";
+import { activeIdOf, forgetCluster } from "../routing/known-clusters";
 import type { ReviewedToken } from "./access";
 import { serviceAccountSource } from "./service-accounts";
 
@@ -74,7 +74,7 @@ function make(env: Env): Authenticator {
       valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true })),
     serviceAccounts: async (cluster) => {
       const id = valueOf(await activeIdOf(env, cluster));
-      return id === undefined ? undefined : serviceAccountSource(env, id);
+      return id === undefined ? undefined : serviceAccountSource(env, id, () => forgetCluster(cluster));
     },
     fetchJson,
   });

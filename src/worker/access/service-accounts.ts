@@ -6,7 +6,7 @@ import type { BoundKind, ServiceAccountSource } from "../../access/authenticatio
 import type { Env } from "../../../durable-objects/env";
 import { signingKeys, storeStub } from "../../../durable-objects/peers";
 import { RecentMap } from "../http/recent-map";
-import { call } from "../routing/call";
+import { call, ClusterGone } from "../routing/call";
 
 const KEPT_MS = 30_000;
 const OBJECTS_MAX = 10_000;
@@ -19,12 +19,22 @@ interface Seen {
 
 const seen = new RecentMap<string, Seen>(OBJECTS_MAX);
 
-export function serviceAccountSource(env: Env, clusterId: string): ServiceAccountSource {
+/** @param onGone called when the cluster of this id turns out to be deleted */
+export function serviceAccountSource(env: Env, clusterId: string, onGone: () => void): ServiceAccountSource {
+  const told = async <T>(answer: Promise<T>): Promise<T> => {
+    try {
+      return await answer;
+    } catch (error) {
+      if (error instanceof ClusterGone) onGone();
+      throw error;
+    }
+  };
+  const keys = () => call(() => signingKeys(env, clusterId).publicKeys(), { what: "credentials.publicKeys", repeatable: true });
   return {
     clusterId,
-    publicKeys: () => answered(call(() => signingKeys(env, clusterId).publicKeys(), { what: "credentials.publicKeys", repeatable: true })),
-    findServiceAccount: (namespace, name) => uidOf(env, clusterId, { resource: "serviceaccounts", namespace, name }),
-    findBound: (kind, namespace, name) => uidOf(env, clusterId, { resource: BOUND_RESOURCES[kind], namespace, name }),
+    publicKeys: () => told(answered(keys())),
+    findServiceAccount: (namespace, name) => told(uidOf(env, clusterId, { resource: "serviceaccounts", namespace, name })),
+    findBound: (kind, namespace, name) => told(uidOf(env, clusterId, { resource: BOUND_RESOURCES[kind], namespace, name })),
   };
 }
 
@@ -45,6 +55,8 @@ async function uidOf(env: Env, clusterId: string, { resource, namespace, name }:
       repeatable: true,
     }),
   );
+  // A store that refuses for another reason says nothing about the object.
+  if (!found.ok && found.status.code !== 404) throw new Error(found.status.message);
   const { metadata } = found.ok ? (JSON.parse(found.object) as KubeObject) : {};
   const uid = metadata?.deletionTimestamp ? undefined : metadata?.uid;
   seen.put(key, { uid, atMs });

@@ -14,7 +14,6 @@ import { forbidden, noRepresentation, notAcceptable, unknownResource } from "../
 import type { Env } from "../../../durable-objects/env";
 import { inCluster } from "../routing/known-clusters";
 import { RBAC_GROUP } from "../../api/meta/rbac";
-import { isMaster } from "../../access/identity/user";
 import { noteRulesChanged } from "../access/policies";
 import type { Access } from "../access/access";
 import { configOf } from "../routing/config-guard";
@@ -182,7 +181,7 @@ async function turn(
   const { env, request, access, cluster, waitUntil, ...more } = asked;
   const { headers, signal } = request;
   const { user } = access.caller;
-  const flow = { cluster, user: access.isOpen ? "" : user.name, isExempt: !access.isOpen && isMaster(user) };
+  const flow = { cluster, user: access.isOpen ? "" : user.name, isExempt: !access.isOpen && access.makesClusters };
   const begun = beginRequest({ verb, headers, config: configured(env), ...flow, ...more, signal });
   // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
   if (begun instanceof Promise) waitUntil(begun);

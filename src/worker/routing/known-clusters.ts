@@ -57,6 +57,11 @@ async function find(env: Env, name: string, begins: boolean): Promise<string | S
   }
 }
 
+/** The objects of this name's cluster have said that they are gone: the next look asks the record. */
+export function forgetCluster(name: string): void {
+  known.delete(name);
+}
+
 /** The id of the cluster; undefined = there is none, or it is being deleted. Makes none. */
 export async function activeIdOf(env: Env, name: string): Promise<Result<string | undefined, Status>> {
   if (name === DEFAULT_CLUSTER) return ok(name);

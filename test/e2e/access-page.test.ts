@@ -23,9 +23,10 @@ beforeAll(() => {
 });
 afterAll(() => removeFolder(folder));
 
+/** A connection of its own: the runtime closes one that rests, and a command of the shell holds up the news. */
 async function status(path: string, token: string, method = "GET", body?: object): Promise<number> {
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-  const asked = request(`${server.url}${path}`, { method, headers, ca: server.ca }).end(body ? JSON.stringify(body) : "");
+  const asked = request(`${server.url}${path}`, { method, headers, ca: server.ca, agent: false }).end(body ? JSON.stringify(body) : "");
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   response.resume();
   return response.statusCode ?? 0;

@@ -18,7 +18,7 @@ const agents: ReturnType<typeof spawn>[] = [];
 afterAll(() => agents.forEach((child) => child.kill("SIGKILL")));
 
 async function get(path: string, token: string): Promise<{ code: number; text: string }> {
-  const asked = request(`${server.url}${path}`, { headers: { Authorization: `Bearer ${token}` }, ca: server.ca }).end();
+  const asked = request(`${server.url}${path}`, { headers: { Authorization: `Bearer ${token}` }, ca: server.ca, agent: false }).end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   let text = "";
   for await (const part of response.setEncoding("utf8")) text += part as string;

@@ -43,7 +43,7 @@ Tokens of this server's own users. The text of a token is printed once, on the s
   list                all tokens, without their texts
   rotate ID           prints a new text for the token
     --grace DURATION    how long the old one is good, too: 10m, 7d at most (not at all)
-  revoke ID           ends the token, within a minute everywhere
+  revoke ID           ends the token, within 30 s everywhere
   new-admin           prints a token of system:masters, and the line for \`wrangler secret put ADMIN_TOKEN_HASHES\`; asks no server
 
 ${targetUsage

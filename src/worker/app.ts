@@ -270,7 +270,7 @@ app.all(
 for (const path of ["/admin/tokens", "/admin/tokens/*"]) {
   app.all(path, (c) => {
     if (splitRequestUrl(c.req.raw.url).cluster !== DEFAULT_CLUSTER) return pageNotFound();
-    // A token of anybody would be good on the day on which credentials are asked for.
+    // A token made now would be valid once credentials are required.
     if (c.var.access.isOpen) return statusResponse(forbiddenPath("a server that asks for no credentials makes no tokens"));
     return tokensResponse(c.env, c.req.raw, c.req.path.slice("/admin/tokens".length));
   });

@@ -39,7 +39,9 @@ describe("npm start without options", () => {
 
   it("no token, or a wrong one: 401, except for probes", async () => {
     const status = async (path: string, headers: Record<string, string> = {}): Promise<number | undefined> => {
-      const [response] = (await once(request(`${server.url}${path}`, { ca: server.ca, headers, agent: false }).end(), "response")) as [IncomingMessage];
+      const [response] = (await once(request(`${server.url}${path}`, { ca: server.ca, headers, agent: false }).end(), "response")) as [
+        IncomingMessage,
+      ];
       response.resume();
       return response.statusCode;
     };

@@ -94,9 +94,10 @@ describe("a server on loopback", () => {
   it("on an address that others reach: Secrets for those who may read them; without a credential on loopback again: they are there", async () => {
     server = await startServer(data, ["--host", "0.0.0.0"], { secure: true });
     const codeOf = async (headers: Record<string, string>): Promise<number | undefined> => {
-      const [answer] = (await once(request(`${server.url}${SECRETS}/kept`, { ca: server.ca, headers, agent: false }).end(), "response")) as [
-        IncomingMessage,
-      ];
+      const [answer] = (await once(
+        request(`${server.url}${SECRETS}/kept`, { ca: server.ca, headers, agent: false }).end(),
+        "response",
+      )) as [IncomingMessage];
       answer.resume();
       return answer.statusCode;
     };

@@ -33,7 +33,7 @@ export function formatAdminToken({ id, salt, sha256 }: AdminToken): string {
   return `${id}:${salt}:${sha256}`;
 }
 
-/** Whether a token is an administrator's; undefined: no administrator's token has its id. */
+/** Whether a token is an administrator's; undefined: the id belongs to no administrator. */
 export function isAdminToken(tokens: readonly AdminToken[], { id, secret }: BearerToken, digest: Digest): Promise<boolean> | undefined {
   const token = tokens.find((one) => one.id === id);
   return token && isSecretOf(token, secret, digest);

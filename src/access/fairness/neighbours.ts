@@ -10,7 +10,7 @@ import { PeriodCount } from "./period-count";
 
 export type Kind = "reads" | "writes";
 
-/** So few that they are looked at each time. */
+/** Up to this number, all are looked at each time. */
 const FEW_MEMBERS = 8;
 
 /** A cluster, or a user of one. */

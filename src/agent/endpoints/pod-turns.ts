@@ -69,7 +69,7 @@ export class PodTurns {
     turn.why = "";
   }
 
-  /** Answers whether the reason is another one than before. Steps begin at most 5 s apart: one of a server that is mute has rested meanwhile. */
+  /** Answers whether the reason has changed. Steps begin at most 5 s apart: a step that waited for a silent server has rested already. */
   failed(pod: string, why: string): boolean {
     const turn = this.#ended(pod);
     if (!turn) return false;

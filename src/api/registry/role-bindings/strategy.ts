@@ -49,7 +49,7 @@ function validateSubject(subject: Subject, field: string, namespaced: boolean, e
   } else errors.push(notSupported(`${field}.kind`, kind, [SERVICE_ACCOUNT, ...NAMED]));
 }
 
-/** Who got a role would get another one unasked. */
+/** Changing roleRef would give the subjects another role. */
 function keepsRole({ after, before }: Change<AnyBinding>): FieldError[] {
   const { apiGroup, kind, name } = after.roleRef;
   const { roleRef: old } = before;

@@ -12,7 +12,7 @@ describe("parseAuditPolicy", () => {
     expect(parseAuditPolicy(text)).toEqual({ ok: true, value: want });
   });
 
-  it("several problems: all are told, with the variable", () => {
+  it("several mistakes: all are reported, each with the variable", () => {
     expect(parseAuditPolicy("writes=metadata,reads=,sample=2,all,reads=None,sample=1e-3,writes=None=None")).toEqual({
       ok: false,
       error: [

@@ -120,7 +120,7 @@ describe("a token of a service account", () => {
     expect(await world.judged(token)).toBe("Unauthorized");
   });
 
-  it("used again: asks no object", async () => {
+  it("a token that is used twice: no object is asked again", async () => {
     const world = new IssuerWorld();
     const token = await signed(world);
     await world.judged(token);

@@ -16,7 +16,7 @@ interface Row {
   readonly after?: KubeObject;
   /** undefined = it may */
   readonly node: string | undefined;
-  /** absent = as the node */
+  /** absent: the same expectation as for the node */
   readonly agent?: string | null;
 }
 

@@ -135,7 +135,7 @@ describe("the default roles of a cluster", () => {
     expect(await ensured(stores, id)).toMatchObject({ ok: true });
   });
 
-  it("creations that another isolate was faster with: nothing is wrong", async () => {
+  it("a default that another isolate created first: no error", async () => {
     const stores = new Stores();
     stores.refusal = 409;
     expect(await ensured(stores, freshId())).toMatchObject({ ok: true });

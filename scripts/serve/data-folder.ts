@@ -8,7 +8,19 @@
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
  */
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, unlinkSync, watch, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { identify, isRunning } from "./processes";
@@ -53,6 +65,8 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
     await endLeftover(file("workerd.json"));
     if (fresh) rmSync(file("state"), { recursive: true, force: true });
     mkdirSync(file("state"), { recursive: true });
+    // Secrets and signing keys are in files that the runtime makes for everybody to read.
+    chmodSync(file("state"), 0o700);
   } catch (error) {
     rmSync(file("runner.lock"), { force: true });
     throw new UserError(`the data folder ${path} cannot be used (${reasonOf(error)})`);

@@ -10,6 +10,7 @@ import { nodeHealthQuestion, type NodeHealthQuestion } from "../api/meta/proxy-h
 import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Access } from "./access/access";
+import { redactedUri } from "../access/audit/redacted-uri";
 import { admit, type Admission } from "./access/admit";
 import { auditedBody, writeAudit } from "./access/audit";
 import type { Env } from "../../durable-objects/env";
@@ -309,6 +310,6 @@ app.all("/nodes/*", (c, next) => {
 
 app.notFound(() => pageNotFound());
 app.onError((error, c) => {
-  log("error", "request failed", { method: c.req.method, path: c.req.path, error: error.stack ?? String(error) });
+  log("error", "request failed", { method: c.req.method, path: redactedUri(c.req.path), error: error.stack ?? String(error) });
   return statusResponse(internalError("unexpected error, see the log of the server"));
 });

@@ -26,10 +26,9 @@ function viewerMay(method: string, target: string): boolean {
   if (PROBES.includes(path)) return true;
   if (DISCOVERY.test(path)) return method === "GET";
   if (OWN_REVIEWS.test(path)) return method === "POST";
-  const parts = /^\/(?:api|apis\/([^/]+))\/[^/]+\/(watch\/)?(.+)$/.exec(path);
-  // Of the deprecated form of a watch the method says nothing, as upstream: 405 for all but reads.
-  if (!parts || (method !== "GET" && method !== "HEAD" && parts[2] === undefined)) return false;
-  let rest = (parts[3] ?? "").split("/").filter((part) => part !== "");
+  const parts = /^\/(?:api|apis\/([^/]+))\/[^/]+\/(?:watch\/)?(.+)$/.exec(path);
+  if (!parts || (method !== "GET" && method !== "HEAD")) return false;
+  let rest = (parts[2] ?? "").split("/").filter((part) => part !== "");
   if (rest[0] === "namespaces" && rest.length > 2 && rest[2] !== "status" && rest[2] !== "finalize") rest = rest.slice(2);
   const id = [rest[0], ...rest.slice(2, 3)].join("/");
   return READABLE.has(parts[1] === undefined ? id : `${id}.${parts[1]}`);

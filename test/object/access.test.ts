@@ -242,7 +242,7 @@ describe("impersonation", () => {
   it("a user without the right: refused, whoever is acted as", async () => {
     const token = await world.tokenOf("bob");
     const refused = await world.ask("GET", SERVICES, { token, headers: as("jane", "system:masters") });
-    expect([refused.code, refused.body.message]).toEqual([403, expect.stringContaining('User "bob" cannot impersonate-on:user-info:list')]);
+    expect([refused.code, refused.body.message]).toEqual([403, expect.stringContaining('User "bob" cannot impersonate resource "users"')]);
   });
 });
 
@@ -317,6 +317,30 @@ describe("escalation", () => {
       headers: { "Content-Type": "application/merge-patch+json" },
     });
     expect(unchanged.code, "a role whose rights he holds").toBe(200);
+  });
+});
+
+describe("the old form of watches", () => {
+  it("a user who may only read: no action, review or deletion behind it", async () => {
+    const reads = { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }] };
+    await world.make(`${RBAC}/clusterroles`, { metadata: { name: "reads" }, ...reads });
+    await world.make(`${RBAC}/clusterrolebindings`, binding("reads", "reads", "bob"));
+    const token = await world.tokenOf("bob");
+    const pod = { metadata: { name: "p" }, spec: { containers: [{ name: "c", image: "i" }] } };
+    await world.make("/api/v1/namespaces/default/pods", pod);
+    const asks: [path: string, body: object][] = [
+      ["bindings", { metadata: { name: "p" }, target: { kind: "Node", name: "n" } }],
+      ["pods/p/eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "p" } }],
+      ["serviceaccounts/default/token", { spec: {} }],
+    ];
+    for (const [path, body] of asks) {
+      const answer = await world.ask("POST", `/api/v1/watch/namespaces/default/${path}`, { token, body });
+      expect(answer.code, path).toBe(403);
+      expect((await world.ask("POST", `/api/v1/watch/namespaces/default/${path}`, { body })).code, path).toBe(405);
+    }
+    const { body } = await world.ask("GET", "/api/v1/namespaces/default/pods/p");
+    expect(body).toMatchObject({ spec: expect.not.objectContaining({ nodeName: "n" }) as unknown });
+    expect((await world.ask("DELETE", "/api/v1/watch/namespaces/default/pods/p", { token })).code).toBe(403);
   });
 });
 

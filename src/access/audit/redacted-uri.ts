@@ -3,8 +3,8 @@ const URI_MAX_CHARS = 2_048;
 const REDACTED = "REDACTED";
 /** names of query members that carry credentials, in lower case */
 const SECRET = /(token|secret|password|authorization|credential|api[-_]?key|signature|assertion|^code$|^jwt$|^sig$)/;
-/** what looks like a signed token, wherever it stands */
-const SIGNED = /eyJ[A-Za-z0-9_-]{4,}(\.[A-Za-z0-9_-]*){0,2}/g;
+/** what looks like a signed token or one of this server's own, wherever it stands */
+const SIGNED = /eyJ[A-Za-z0-9_-]{4,}(\.[A-Za-z0-9_-]*){0,2}|sn_[0-9a-f]{20}_[A-Za-z0-9_-]+/g;
 
 /** `uri` as it arrived, from its first slash on. */
 export function redactedUri(uri: string): string {

@@ -65,16 +65,18 @@ export class Authenticator {
    * The caller; undefined = the request has no credential.
    *
    * @param cluster name of the cluster that the request is for; undefined = the server as a whole
+   * @param life what is known of the cluster's life: an answer about a service account holds for no other one
    */
   async authenticate(
     { bearer = "", accessJwt = "" }: Credentials,
     cluster: string | undefined,
+    life = "",
   ): Promise<Result<Caller | undefined, AuthenticationFault>> {
     const text = bearer === "" ? accessJwt : bearer;
     if (text === "") return ok(undefined);
     if (text.length > CREDENTIAL_MAX_CHARS) return UNAUTHORIZED;
     const isOwn = bearer !== "" && isOwnToken(bearer);
-    const scope = isOwn ? "own" : bearer === "" ? "access" : `in ${cluster ?? ""}`;
+    const scope = isOwn ? "own" : bearer === "" ? "access" : `in ${cluster ?? ""} ${life}`;
     const key = `${await this.ports.digest(new TextEncoder().encode(text))} ${scope}`;
     const known = this.#good.get(key);
     if (known) return ok(known);

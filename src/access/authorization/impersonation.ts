@@ -9,7 +9,9 @@ import { badRequest, type Status } from "../../api/meta/status";
 import {
   ANONYMOUS,
   AUTHENTICATED,
+  MASTERS,
   NODE_PREFIX,
+  NODES,
   type Caller,
   SERVICE_ACCOUNTS,
   SERVICE_ACCOUNTS_PREFIX,
@@ -96,17 +98,25 @@ export function actAs(
   const mode = modeOf(wanted);
   const parts = partsOf(wanted, mode);
   const on: Attributes = { ...target, verb: `impersonate-on:${mode}:${target.verb}` };
-  const refusal = firstRefused(caller.user, [on, ...parts.map(({ constrained }) => constrained)], authorize);
-  if (
-    refusal &&
-    firstRefused(
-      caller.user,
-      parts.map(({ legacy }) => legacy),
-      authorize,
-    )
-  )
-    return err(refusal);
-  return ok({ ...caller, user: withImpliedGroups(wanted), impersonator: caller.user });
+  const asked = isConstrainable(wanted, mode) ? [on, ...parts.map(({ constrained }) => constrained)] : [];
+  const constrained = firstRefused(caller.user, asked, authorize);
+  if (asked.length > 0 && !constrained) return ok(acting(caller, mode === "arbitrary-node" ? { ...wanted, groups: [NODES] } : wanted));
+  const legacy = firstRefused(
+    caller.user,
+    parts.map((part) => part.legacy),
+    authorize,
+  );
+  return legacy ? err(constrained ?? legacy) : ok(acting(caller, wanted));
+}
+
+function acting(caller: Caller, wanted: User): Caller {
+  return { ...caller, user: withImpliedGroups(wanted), impersonator: caller.user };
+}
+
+/** Nobody becomes an administrator by constrained rights, and a service account or a node has no more than its name. Source: impersonation/mode.go. */
+function isConstrainable({ uid, groups, extra }: User, mode: Mode): boolean {
+  if (groups.includes(MASTERS)) return false;
+  return mode === "user-info" || (groups.length === 0 && uid === "" && Object.keys(extra).length === 0);
 }
 
 function firstRefused(user: User, asked: readonly Attributes[], authorize: (attributes: Attributes) => Decision): Status | undefined {

@@ -41,7 +41,7 @@ export function attributesOf(method: string, path: string, query: URLSearchParam
     if (rest.length > 2 && !NAMESPACE_SUBRESOURCES.has(rest[2] ?? "")) rest = rest.slice(2);
   }
   const [resource = "", named = "", subresource = ""] = rest;
-  const verb = isLegacyWatch ? "watch" : verbOf(method, named, query);
+  const verb = isLegacyWatch && VERBS[method] === "get" ? "watch" : verbOf(method, named, query);
   const fieldSelector = COLLECTION_VERBS.has(verb) ? (query.get("fieldSelector") ?? "") : "";
   const labelSelector = COLLECTION_VERBS.has(verb) ? (query.get("labelSelector") ?? "") : "";
   const name = named === "" && (verb === "list" || verb === "watch") ? nameSelected(fieldSelector) : named;

@@ -1,5 +1,5 @@
 /** A policy that follows the stores of the RBAC objects of one cluster: each refresh takes over what has changed. */
-import { ok, type Result } from "../../core/base/result";
+import { err, ok, type Result } from "../../core/base/result";
 import type { FedPage, ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreCursor } from "../../api/rpc/object-links";
 import { Policy, type RbacKind, type RbacObjects } from "./policy";
@@ -20,20 +20,43 @@ export interface PolicySource<E> {
 
 interface Followed {
   cursor: StoreCursor | undefined;
-  /** namespace and name of each object, joined */
-  readonly known: Set<string>;
+  /** namespace and name of each object, joined -> the length of its text */
+  readonly known: Map<string, number>;
 }
 
 export class FollowedPolicy<E> {
   readonly policy = new Policy();
-  readonly #followed = new Map<RbacKind, Followed>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Set() }]));
+  readonly #followed = new Map<RbacKind, Followed>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Map() }]));
 
-  constructor(private readonly source: PolicySource<E>) {}
+  #length = 0;
+  /** it was too large, and has let go of what was too much */
+  #lacksObjects = false;
+
+  /** @param tooLarge why a policy whose texts are longer than `maxLength` together decides nothing */
+  constructor(
+    private readonly source: PolicySource<E>,
+    private readonly maxLength: number,
+    private readonly tooLarge: () => E,
+  ) {}
+
+  /** of the texts of all its objects */
+  get length(): number {
+    return this.#length;
+  }
 
   /** Takes over everything that was committed before the call. After an error the policy has a part of it, and the next refresh goes on there. */
   async refresh(): Promise<Result<void, E>> {
     const done = await Promise.all([...this.#followed].map(([kind, followed]) => this.#follow(kind, followed)));
-    return done.find((one) => !one.ok) ?? ok(undefined);
+    const failed = done.find((one) => !one.ok);
+    if (failed) return failed;
+    if (this.#length > this.maxLength) {
+      this.#lacksObjects = true;
+      return err(this.tooLarge());
+    }
+    if (!this.#lacksObjects) return ok(undefined);
+    this.#lacksObjects = false;
+    for (const followed of this.#followed.values()) followed.cursor = undefined;
+    return this.refresh();
   }
 
   async #follow(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
@@ -57,7 +80,7 @@ export class FollowedPolicy<E> {
 
   /** Reads all objects. The history goes on from the first page, so that no change between two pages is missed. */
   async #list(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
-    const gone = new Set(followed.known);
+    const gone = new Set(followed.known.keys());
     let cursor: StoreCursor | undefined;
     let after = "";
     do {
@@ -70,24 +93,27 @@ export class FollowedPolicy<E> {
     for (const key of gone) {
       const [namespace, name = ""] = key.split("/");
       this.policy.remove(kind, namespace, name);
-      followed.known.delete(key);
+      this.#note(followed, key, 0);
     }
     followed.cursor = cursor;
     return ok(undefined);
   }
 
   /** Answers the object's key. */
-  #take(kind: RbacKind, { known }: Followed, text: string, deleted: boolean): string {
+  #take(kind: RbacKind, followed: Followed, text: string, deleted: boolean): string {
     const object = JSON.parse(text) as RbacObjects[RbacKind];
     const { namespace = "", name = "" } = object.metadata ?? {};
     const key = `${namespace}/${name}`;
-    if (deleted) {
-      this.policy.remove(kind, namespace, name);
-      known.delete(key);
-    } else {
-      this.policy.put(kind, object);
-      known.add(key);
-    }
+    this.#note(followed, key, deleted ? 0 : text.length);
+    // What is too much decides nothing, so it need not be kept.
+    if (deleted || this.#length > this.maxLength) this.policy.remove(kind, namespace, name);
+    else this.policy.put(kind, object);
     return key;
+  }
+
+  #note({ known }: Followed, key: string, length: number): void {
+    this.#length += length - (known.get(key) ?? 0);
+    if (length === 0) known.delete(key);
+    else known.set(key, length);
   }
 }

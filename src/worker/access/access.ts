@@ -24,11 +24,18 @@ export interface Access {
   readonly isOpen: boolean;
   /** an administrator of all clusters sends it, or nobody is asked: it may make its cluster, and no limit of a tenant holds for it */
   readonly makesClusters: boolean;
-  /** the rules of the cluster; undefined where none are asked */
+  /** the id of the cluster whose rules were asked; undefined where none were */
+  readonly clusterId: string | undefined;
+  /** its rules; undefined where none are asked */
   readonly policy: Policy | undefined;
   readonly judge: Judge;
   /** why the caller may not see the object that he asked for, where only the object tells; undefined = there is none */
   readonly hides?: (object: KubeObject | undefined) => Status | undefined;
   /** whom a token of the request's cluster names; an error is why nobody */
   reviewToken(token: string, audiences: readonly string[]): Promise<Result<ReviewedToken, string>>;
+}
+
+/** The name of whoever sends the request, whomever he acts as: what he uses counts as his. */
+export function senderOf({ caller }: Access): string {
+  return (caller.impersonator ?? caller.user).name;
 }

@@ -16,6 +16,7 @@ import { authorize } from "../../access/authorizer";
 import { type NodeDecision, podReadProblem } from "../../access/nodes/node-decision";
 import { ANONYMOUS_CALLER, type Caller, isMaster } from "../../access/identity/user";
 import type { Policy } from "../../access/rbac/policy";
+import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import type { Env } from "../../../durable-objects/env";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
@@ -26,7 +27,7 @@ import { authenticate, reviewToken } from "./authenticate";
 import { ensureDefaultPolicy } from "./default-policy";
 import { policyOf } from "./policies";
 
-/** Whoever keeps a server alive asks without rights. Upstream: flag `--authorization-always-allow-paths`. */
+/** Whoever keeps a server alive asks without rights. Which other clusters there are is nobody's business. Upstream: flag `--authorization-always-allow-paths`. */
 const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 const SERVERS_PATH = /^\/admin\/tokens(?:\/|$)/;
 
@@ -86,11 +87,12 @@ async function judged(
   if (allowsAll(config)) return ok({ ...OPEN, asked: attributes });
   const authenticated = await authenticate(env, request.headers, cluster);
   if (!authenticated.ok) return authenticated;
-  const isPublic = PROBES.has(path) || (config.anonymousNodeHealth && nodeHealthQuestion(path) !== undefined);
+  const isPublic =
+    (PROBES.has(path) && cluster === DEFAULT_CLUSTER) || (config.anonymousNodeHealth && nodeHealthQuestion(path) !== undefined);
   const sender = authenticated.value ?? (isPublic || config.anonymousAuth ? ANONYMOUS_CALLER : undefined);
   if (!sender) return err(unauthorized());
   known(sender);
-  if (isPublic) return ok(accessOf(sender, attributes, { asking, cluster, policy: undefined }));
+  if (isPublic) return ok(accessOf(sender, attributes, { asking, cluster, rules: undefined }));
   const unreached = outsideOf(sender, cluster, path);
   if (unreached) return err(unreached);
   const wanted = impersonated(request.headers);
@@ -98,7 +100,7 @@ async function judged(
   const asksRules = !isMaster(sender.user) || wanted.value !== undefined || needsRules(attributes);
   const policy = asksRules ? await policyFor(asking, cluster) : ok(undefined);
   if (!policy.ok) return policy;
-  const own = accessOf(sender, attributes, { asking, cluster, policy: policy.value });
+  const own = accessOf(sender, attributes, { asking, cluster, rules: policy.value });
   if (!wanted.value) return allowed(own, cluster, config);
   const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
   return caller.ok
@@ -111,6 +113,7 @@ const OPEN: Omit<Access, "asked"> = {
   caller: ANONYMOUS_CALLER,
   isOpen: true,
   makesClusters: true,
+  clusterId: undefined,
   policy: undefined,
   judge: () => ({ decision: "allow", reason: "no authorization is configured: every request is allowed" }),
   reviewToken: () => Promise.resolve(err("this server issues and accepts no tokens")),
@@ -124,16 +127,24 @@ function needsRules(asked: Attributes): boolean {
 interface Within {
   asking: Asking;
   cluster: string;
-  policy: Policy | undefined;
+  rules: Rules | undefined;
 }
 
-function accessOf(caller: Caller, asked: Attributes, { asking, cluster, policy }: Within): Access {
+/** Of one life of a cluster. */
+interface Rules {
+  id: string;
+  policy: Policy;
+}
+
+function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }: Within): Access {
   const { authorizationModes: modes } = asking.config;
+  const policy = rules?.policy;
   return {
     caller,
     asked,
     isOpen: false,
     makesClusters: isMaster(caller.user) && caller.clusters === undefined,
+    clusterId: rules?.id,
     policy,
     reviewToken: (token, audiences) => reviewToken(asking.env, cluster, token, audiences),
     judge: (user, attributes) => authorize(user, attributes, { modes, policy }),
@@ -162,13 +173,15 @@ function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, p
 }
 
 /** A cluster that is not there has no rules, which allow nothing. */
-async function policyFor({ env, config, beside }: Asking, cluster: string): Promise<Result<Policy | undefined, Status>> {
+async function policyFor({ env, config, beside }: Asking, cluster: string): Promise<Result<Rules | undefined, Status>> {
   if (cluster === "" || !config.authorizationModes.includes("RBAC")) return ok(undefined);
   const id = await activeIdOf(env, cluster);
   if (!id.ok) return id;
   if (id.value === undefined) return ok(undefined);
   const begun = await ensureDefaultPolicy(env, id.value, beside);
-  return begun.ok ? policyOf(env, id.value, beside) : begun;
+  if (!begun.ok) return begun;
+  const policy = await policyOf(env, id.value, beside);
+  return policy.ok ? ok({ id: id.value, policy: policy.value }) : policy;
 }
 
 /** A credential of some clusters reaches no other one, and nothing that belongs to the server as a whole. */

@@ -6,6 +6,7 @@ import { serviceUnavailable, type Status, unauthorized } from "../../api/meta/st
 import { Authenticator } from "../../access/authentication/authenticate";
 import { parseAuthentication } from "../../access/authentication/settings";
 import { API_AUDIENCE } from "../../access/authentication/service-account-claims";
+import type { TokensRpc } from "../../access/authentication/rpc";
 import type { Caller } from "../../access/identity/user";
 import type { Env } from "../../../durable-objects/env";
 import { bearerTokens } from "../../../durable-objects/peers";
@@ -14,18 +15,22 @@ import { credentialsOf } from "../http/credentials";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { log } from "../http/log";
 import { call } from "../routing/call";
-import { activeIdOf, forgetCluster } from "../routing/known-clusters";
+import { activeIdOf, forgetCluster, knownIdOf } from "../routing/known-clusters";
 import type { ReviewedToken } from "./access";
 import { serviceAccountSource } from "./service-accounts";
 
 const FETCH_TIMEOUT_MS = 5_000;
 const FETCHED_MAX_BYTES = 1024 * 1024;
 
+/** Calls under way of one isolate. */
+const VERIFYING_MAX = 50;
+let verifying = 0;
+
 const made = new WeakMap<Env, Authenticator>();
 
 /** The caller; undefined = the request has no credential. */
 export async function authenticate(env: Env, headers: Headers, cluster: string): Promise<Result<Caller | undefined, Status>> {
-  const known = await authenticatorOf(env).authenticate(credentialsOf(headers), cluster === "" ? undefined : cluster);
+  const known = await authenticatorOf(env).authenticate(credentialsOf(headers), cluster === "" ? undefined : cluster, knownIdOf(cluster));
   if (known.ok) return known;
   return err(known.error === "Unauthorized" ? unauthorized() : unavailable());
 }
@@ -37,7 +42,7 @@ export async function reviewToken(
   token: string,
   audiences: readonly string[],
 ): Promise<Result<ReviewedToken, string>> {
-  const known = await authenticatorOf(env).authenticate({ bearer: token }, cluster);
+  const known = await authenticatorOf(env).authenticate({ bearer: token }, cluster, knownIdOf(cluster));
   if (!known.ok || !known.value)
     return err(known.ok || known.error === "Unauthorized" ? "invalid bearer token" : "the token could not be checked");
   const { user, clusters } = known.value;
@@ -70,14 +75,27 @@ function make(env: Env): Authenticator {
     clock: systemClock,
     digest: systemDigest,
     recorder: systemRecorder({ object: "Worker" }),
-    verifyToken: async (id, secret) =>
-      valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true })),
+    verifyToken: (id, secret) => verified(env, id, secret),
     serviceAccounts: async (cluster) => {
       const id = valueOf(await activeIdOf(env, cluster));
       return id === undefined ? undefined : serviceAccountSource(env, id, () => forgetCluster(cluster));
     },
     fetchJson,
   });
+}
+
+/**
+ * Tokens that nobody has seen cost a call each to the one object that knows all of them. A flood of made-up ones waits for no more than its share of an
+ * isolate: what is known already is not asked for.
+ */
+async function verified(env: Env, id: string, secret: string): ReturnType<TokensRpc["verifyToken"]> {
+  if (verifying >= VERIFYING_MAX) throw new Error("too many tokens are being checked");
+  verifying++;
+  try {
+    return valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true }));
+  } finally {
+    verifying--;
+  }
 }
 
 /** Throws where a call got no answer. */

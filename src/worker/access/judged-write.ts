@@ -5,8 +5,8 @@
  */
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
-import type { KubeObject } from "../../api/meta/kubernetes";
-import type { Status } from "../../api/meta/status";
+import type { KubeObject, ObjectMeta } from "../../api/meta/kubernetes";
+import { conflict, type ResourceName, type Status } from "../../api/meta/status";
 import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 
 type Written = Extract<WriteResult, { ok: true }>;
@@ -34,7 +34,12 @@ export interface JudgedStore {
 /** Changes by others between the judgement and the write; then the client hears of the conflict. */
 const ATTEMPTS_MAX = 5;
 
-export async function judgedWrite(wanted: WriteRequest, store: JudgedStore, judges: readonly WriteJudge[]): Promise<Outcome> {
+export async function judgedWrite(
+  wanted: WriteRequest,
+  store: JudgedStore,
+  judges: readonly WriteJudge[],
+  of: ResourceName,
+): Promise<Outcome> {
   let before = await objectOf(wanted, store);
   for (let attempt = 1; ; attempt++) {
     if (!before.ok) return err({ status: before.error, warnings: [] });
@@ -44,10 +49,14 @@ export async function judgedWrite(wanted: WriteRequest, store: JudgedStore, judg
       const problem = await judge(before.value, shown.value);
       if (problem) return err({ status: problem, warnings: [] });
     }
-    const pinned = before.value ? pinnedTo(wanted, before.value) : wanted;
-    const written = await store.write(pinned);
+    const named = before.value ? revisionIn(wanted) : "";
+    // Otherwise the object of a later revision, which nobody has judged, might be the one that the client names.
+    if (named !== "" && named !== before.value?.metadata?.resourceVersion) {
+      return err({ status: conflict(of, before.value?.metadata?.name ?? ""), warnings: [] });
+    }
+    const written = await store.write(before.value ? pinnedTo(wanted, before.value) : wanted);
     // A revision that the client itself named is the client's to mend.
-    if (written.ok || pinned === wanted || attempt === ATTEMPTS_MAX) return written;
+    if (written.ok || named !== "" || !before.value || attempt === ATTEMPTS_MAX) return written;
     const now = await objectOf(wanted, store);
     if (now.ok && now.value?.metadata?.resourceVersion === before.value?.metadata?.resourceVersion) return written;
     before = now;
@@ -65,33 +74,48 @@ async function shownBy(wanted: WriteRequest, store: JudgedStore): Promise<Result
   return tried.ok ? ok(JSON.parse(tried.value.object) as KubeObject) : tried;
 }
 
-/** The same write for this revision of the object alone. The write itself where it already names one. */
+/** The same write for this object and this revision of it alone. */
 function pinnedTo(wanted: WriteRequest, before: KubeObject): WriteRequest {
   const { resourceVersion = "", uid = "" } = before.metadata ?? {};
   switch (wanted.verb) {
-    case "update": {
-      const object = withRevision(wanted.object, resourceVersion);
-      return object === undefined ? wanted : { ...wanted, object };
-    }
-    case "patch": {
-      const patch = wanted.patchType === "json" ? withTest(wanted.patch, resourceVersion) : withRevision(wanted.patch, resourceVersion);
-      return patch === undefined ? wanted : { ...wanted, patch };
-    }
+    case "update":
+      return { ...wanted, object: withIdentity(wanted.object, { uid, resourceVersion }) };
+    case "patch":
+      if (wanted.patchType === "json") return { ...wanted, patch: withTest(wanted.patch, resourceVersion) };
+      return { ...wanted, patch: withIdentity(wanted.patch, { uid, resourceVersion }) };
     case "delete": {
       const { options } = wanted;
-      if (options.preconditions.resourceVersion !== undefined) return wanted;
-      return { ...wanted, options: { ...options, preconditions: { uid, ...options.preconditions, resourceVersion } } };
+      return { ...wanted, options: { ...options, preconditions: { uid, resourceVersion, ...options.preconditions } } };
     }
     default:
       return wanted;
   }
 }
 
-/** undefined = it has one. */
-function withRevision(text: string, resourceVersion: string): string | undefined {
+/** The revision that the client itself names, ""  = none. A JSON patch names one by a test, which the store makes. */
+function revisionIn(wanted: WriteRequest): string {
+  switch (wanted.verb) {
+    case "update":
+      return metadataIn(wanted.object).resourceVersion ?? "";
+    case "patch":
+      return wanted.patchType === "json" ? "" : (metadataIn(wanted.patch).resourceVersion ?? "");
+    case "delete":
+      return wanted.options.preconditions.resourceVersion ?? "";
+    default:
+      return "";
+  }
+}
+
+function metadataIn(text: string): ObjectMeta {
+  return (parseJson(text) as KubeObject).metadata ?? {};
+}
+
+/** What the client says of the object's identity stays. */
+function withIdentity(text: string, identity: ObjectMeta): string {
   const object = parseJson(text) as KubeObject;
-  if (object.metadata?.resourceVersion) return undefined;
-  return JSON.stringify({ ...object, metadata: { ...object.metadata, resourceVersion } });
+  const { uid = "", resourceVersion = "" } = object.metadata ?? {};
+  const own = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
+  return JSON.stringify({ ...object, metadata: { ...object.metadata, ...identity, ...own } });
 }
 
 function withTest(patch: string, resourceVersion: string): string {

@@ -6,19 +6,21 @@
 import { err, ok, type Result } from "../../core/base/result";
 import { serviceUnavailable, type Status } from "../../api/meta/status";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import { FollowedPolicy } from "../../access/rbac/followed-policy";
+import { FollowedPolicy, type PolicySource } from "../../access/rbac/followed-policy";
 import type { Policy, RbacKind } from "../../access/rbac/policy";
 import type { Env } from "../../../durable-objects/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
-import { RecentMap } from "../http/recent-map";
 import { call } from "../routing/call";
 import { RBAC_GROUP } from "../../api/meta/rbac";
 import { settled } from "./settled";
 import { RBAC_RESOURCES } from "./rbac-resources";
 
-/** Clusters whose rules an isolate keeps; 10,000 rules take some 5 MB. */
+/** Clusters whose rules an isolate keeps. */
 const CLUSTERS_MAX = 50;
+/** Of the texts of the rules of one cluster, and of all that are kept; 10,000 rules have some 2 MB. In memory they take a few times that of 128 MB. */
+const LENGTH_MAX = 8 * 1024 * 1024;
+const KEPT_LENGTH_MAX = 16 * 1024 * 1024;
 /** From this age on a copy is renewed beside the request that it decides. */
 const POLICY_FRESH_MS = 2_000;
 /** With the time that a renewal takes a change counts within five seconds. */
@@ -43,11 +45,14 @@ interface Renewal {
   readonly done: Promise<Result<void, Status>>;
 }
 
-const kept = new RecentMap<string, Kept>(CLUSTERS_MAX);
+/** The one that was asked least recently stands first. */
+const kept = new Map<string, Kept>();
 
 /** The rules of the cluster of this id. `beside` keeps work running after the answer. */
 export async function policyOf(env: Env, cluster: string, beside: (work: Promise<unknown>) => void): Promise<Result<Policy, Status>> {
   const known = kept.get(cluster) ?? begun(env, cluster);
+  kept.delete(cluster);
+  kept.set(cluster, known);
   const ageMs = Date.now() - known.asOfMs;
   // A clock that was set back says nothing about the age.
   const isFresh = ageMs >= 0 && ageMs < POLICY_FRESH_MS;
@@ -72,15 +77,28 @@ function begun(env: Env, cluster: string): Kept {
   const storeOf = (kind: RbacKind): Remote<ObjectFeed> =>
     storeStub<ObjectFeed>(env, cluster, { group: RBAC_GROUP, resource: RBAC_RESOURCES[kind] });
   const asked = (what: string) => ({ what, repeatable: true, timeoutMs: REFRESH_TIMEOUT_MS });
-  const followed = new FollowedPolicy<Status>({
+  const source: PolicySource<Status> = {
     objectsSince: (kind, cursor, limit) =>
       call(() => storeOf(kind).objectsSince(cursor, limit), asked(`${RBAC_RESOURCES[kind]}.objectsSince`)),
     objectsAfter: (kind, after, limit) =>
       call(() => storeOf(kind).objectsAfter(after, limit), asked(`${RBAC_RESOURCES[kind]}.objectsAfter`)),
-  });
-  const fresh: Kept = { followed, asOfMs: 0, changes: 0, renewal: undefined };
-  kept.put(cluster, fresh);
-  return fresh;
+  };
+  const followed = new FollowedPolicy(source, LENGTH_MAX, tooLarge);
+  return { followed, asOfMs: 0, changes: 0, renewal: undefined };
+}
+
+function tooLarge(): Status {
+  return serviceUnavailable("the roles and bindings of the cluster are too large to decide by", RETRY_AFTER_SECONDS);
+}
+
+/** Lets go of what was asked least recently; the newest stays. */
+function makeRoom(): void {
+  let length = [...kept.values()].reduce((sum, { followed }) => sum + followed.length, 0);
+  for (const [cluster, { followed }] of kept) {
+    if (kept.size === 1 || (kept.size <= CLUSTERS_MAX && length <= KEPT_LENGTH_MAX)) return;
+    kept.delete(cluster);
+    length -= followed.length;
+  }
 }
 
 /**
@@ -102,6 +120,7 @@ function renewed(known: Kept, beside: (work: Promise<unknown>) => void): Renewal
 async function renew(known: Kept, changes: number): Promise<Result<void, Status>> {
   const begunMs = Date.now();
   const done = await known.followed.refresh();
+  makeRoom();
   if (done.ok && known.changes === changes) known.asOfMs = begunMs;
   return done;
 }

@@ -12,10 +12,10 @@ import type {
 } from "../../api/registry/resource";
 import { forbidden, noRepresentation, notAcceptable, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
-import { inCluster } from "../routing/known-clusters";
+import { inCluster, madeAnew } from "../routing/known-clusters";
 import { RBAC_GROUP } from "../../api/meta/rbac";
 import { noteRulesChanged } from "../access/policies";
-import type { Access } from "../access/access";
+import { type Access, senderOf } from "../access/access";
 import { configOf } from "../routing/config-guard";
 import { renewServed } from "../routing/identity";
 import { writeStreaks } from "../routing/write-streaks";
@@ -155,6 +155,8 @@ export async function dispatch({
   const answer = inCluster(
     { env, name: cluster, begins: target.kind === "resource" && beginsCluster(resourceRequest), refusal },
     async (id) => {
+      // The rules of a former life of the name say nothing about this one.
+      if (access.clusterId !== undefined && access.clusterId !== id) return statusResponse(madeAnew(), refusal);
       servedId = id;
       const inside = { ...resourceRequest, info: { ...info, cluster: id } };
       if (target.kind === "view") return VIEWS[target.view](inside);
@@ -180,8 +182,7 @@ async function turn(
 ): Promise<Place | undefined> {
   const { env, request, access, cluster, waitUntil, ...more } = asked;
   const { headers, signal } = request;
-  const { user } = access.caller;
-  const flow = { cluster, user: access.isOpen ? "" : user.name, isExempt: !access.isOpen && access.makesClusters };
+  const flow = { cluster, user: access.isOpen ? "" : senderOf(access), isExempt: !access.isOpen && access.makesClusters };
   const begun = beginRequest({ verb, headers, config: configured(env), ...flow, ...more, signal });
   // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
   if (begun instanceof Promise) waitUntil(begun);

@@ -16,7 +16,7 @@ const VIEW_URL = "http://view/proxy-config";
 
 /** Whether the request may take its time: it then counts as little as a watch. */
 export function mayWait(query: URLSearchParams): boolean {
-  return query.has("timeoutSeconds");
+  return Number(query.get("timeoutSeconds")) > 0;
 }
 
 export async function proxyConfig(request: ResourceRequest): Promise<Response> {

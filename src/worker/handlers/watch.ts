@@ -7,6 +7,7 @@ import { parseCollectionOptions, resourceVersionProblem } from "../http/collecti
 import { socketHeaders } from "../http/web-socket";
 import type { CollectionRequest } from "../../api/rpc/store";
 import { assert } from "../../core/base/assert";
+import { senderOf } from "../access/access";
 import { configOf } from "../routing/config-guard";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, waits } from "../routing/waits";
@@ -34,9 +35,8 @@ export async function watch(request: ResourceRequest): Promise<Response> {
 
 /** Administrators of all clusters have any number of watches: they look at what others do. */
 function watcherOf({ env, access }: ResourceRequest): Pick<CollectionRequest, "watchedBy"> {
-  const { user } = access.caller;
   if (access.makesClusters) return {};
   const config = configOf(env);
   assert(config.ok, "requests with invalid variables are refused before");
-  return { watchedBy: { user: user.name, max: config.value.maxWatchesPerUser } };
+  return { watchedBy: { user: senderOf(access), max: config.value.maxWatchesPerUser } };
 }

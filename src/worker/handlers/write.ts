@@ -25,7 +25,7 @@ export async function write(request: ResourceRequest, wanted: WriteRequest): Pro
   if (problem) return err({ status: problem, warnings: [] });
   const judges = judgesOf(request, wanted);
   if (judges.length === 0) return send(request, wanted);
-  return judgedWrite(wanted, { read: (key) => read(request, key), write: (one) => send(request, one) }, judges);
+  return judgedWrite(wanted, { read: (key) => read(request, key), write: (one) => send(request, one) }, judges, request.info.definition);
 }
 
 async function read(request: ResourceRequest, key: ObjectKey): Promise<Result<KubeObject | undefined, Status>> {

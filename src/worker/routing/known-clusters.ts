@@ -37,7 +37,7 @@ export async function inCluster(
     known.delete(name);
     const now = await find(env, name, begins);
     // Another cluster has the name now. The request was not carried out and may be sent again.
-    const status = typeof now === "string" ? serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS) : now;
+    const status = typeof now === "string" ? madeAnew() : now;
     return statusResponse(status, refusal);
   }
 }
@@ -57,6 +57,11 @@ async function find(env: Env, name: string, begins: boolean): Promise<string | S
   }
 }
 
+/** The id that this isolate has for the name; "" = none. */
+export function knownIdOf(name: string): string {
+  return name === DEFAULT_CLUSTER ? name : (known.get(name) ?? "");
+}
+
 /** The objects of this name's cluster have said that they are gone: the next look asks the record. */
 export function forgetCluster(name: string): void {
   known.delete(name);
@@ -70,6 +75,11 @@ export async function activeIdOf(env: Env, name: string): Promise<Result<string 
   const looked = await lookAt(env, name);
   if (!looked.ok) return looked;
   return ok(looked.value.phase === "active" ? looked.value.id : undefined);
+}
+
+/** Another cluster has the name than the one that was meant. The request was not carried out and may be sent again. */
+export function madeAnew(): Status {
+  return serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS);
 }
 
 export function beingDeleted(name: string): Status {

@@ -83,6 +83,8 @@ export function requestTarget(
   const [resource = "", name = "", subresource = ""] = parts;
   const unknown = (): RequestTarget => refused(unservedResource(served.group, parts) ?? unknownResource());
   if (parts.length === 0 || parts.length > 3) return unknown();
+  // Rights on a path of this form are those to watch, so nothing else may stand behind it.
+  if (legacyWatch && method !== "GET" && method !== "HEAD") return refused(methodNotAllowed());
   if (served.reviews.has(resource)) {
     if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== (namespace !== "")) return refused(unknownResource());
     return method === "POST" ? { kind: "review", resource, namespace } : refused(methodNotAllowed());

@@ -51,7 +51,7 @@ export class AccessWorld {
     this.env = { ...bindings, AUTHORIZATION_MODE: "Node,RBAC", ADMIN_TOKEN_HASHES: `${ID}:${SALT.toString("hex")}:${HASH}`, ...vars };
   }
 
-  /** Makes the cluster that paths are in, unless they name one or belong to the server. */
+  /** Makes the cluster that paths are in, unless they name one, belong to the server or are its probes. */
   async begin(): Promise<this> {
     const made = await this.ask("PUT", `/clusters/${this.cluster}`);
     if (made.code !== 201) throw new Error(`no cluster: ${JSON.stringify(made.body)}`);
@@ -59,7 +59,7 @@ export class AccessWorld {
   }
 
   #target(path: string): string {
-    return path.startsWith("/clusters/") || path.startsWith("/admin/tokens") ? path : `/clusters/${this.cluster}${path}`;
+    return /^\/(?:clusters\/|admin\/tokens|(?:healthz|livez|readyz)$)/.test(path) ? path : `/clusters/${this.cluster}${path}`;
   }
 
   #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions): Request {

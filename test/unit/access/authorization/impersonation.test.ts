@@ -97,6 +97,35 @@ describe("rights", () => {
     }
   });
 
+  it.each<[name: string, fields: [string, string][], rights: string[]]>([
+    [
+      "an administrator",
+      [
+        ["Impersonate-User", "jane"],
+        ["Impersonate-Group", "system:masters"],
+      ],
+      [
+        "impersonate-on:user-info:list /pods/ /",
+        "impersonate:user-info authentication.k8s.io/users/ /jane",
+        "impersonate:user-info authentication.k8s.io/groups/ /system:masters",
+      ],
+    ],
+    [
+      "a service account with a group",
+      [
+        ["Impersonate-User", "system:serviceaccount:ns:sa"],
+        ["Impersonate-Group", "g"],
+      ],
+      [
+        "impersonate-on:serviceaccount:list /pods/ /",
+        "impersonate:serviceaccount authentication.k8s.io/serviceaccounts/ ns/sa",
+        "impersonate:serviceaccount authentication.k8s.io/groups/ /g",
+      ],
+    ],
+  ])("%s: not by constrained rights", (_name, fields, rights) => {
+    expect(actAs(BOB, wanted(...fields), LIST_PODS, having(...rights))).toMatchObject({ ok: false, error: { code: 403 } });
+  });
+
   it("nothing allowed: the constrained refusal is told", () => {
     const refused = actAs(BOB, wanted(["Impersonate-User", "jane"]), LIST_PODS, having());
     expect(!refused.ok && refused.error.message).toBe(

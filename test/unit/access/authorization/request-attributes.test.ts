@@ -31,6 +31,10 @@ describe("requests for resources", () => {
     ["GET", "/api/v1/watch/pods", "watch|/v1||pods||"],
     ["GET", "/api/v1/watch/namespaces/other/pods", "watch|/v1|other|pods||"],
     ["GET", "/api/v1/watch/namespaces/other/pods/foo", "watch|/v1|other|pods||foo"],
+    // of the old form only reads are watches
+    ["POST", "/api/v1/watch/namespaces/other/bindings", "create|/v1|other|bindings||"],
+    ["POST", "/api/v1/watch/namespaces/other/pods/foo/eviction", "create|/v1|other|pods|eviction|foo"],
+    ["DELETE", "/api/v1/watch/namespaces/other/pods", "deletecollection|/v1|other|pods||"],
     ["POST", "/api/v1/namespaces/other/pods", "create|/v1|other|pods||"],
     ["POST", "/api/v1/namespaces/other/pods/foo/eviction", "create|/v1|other|pods|eviction|foo"],
     ["PATCH", "/api/v1/namespaces/other/pods/foo", "patch|/v1|other|pods||foo"],

@@ -7,6 +7,7 @@ import type { StoreCursor } from "../../../../src/api/rpc/object-links";
 import { err, ok, type Result } from "../../../../src/core/base/result";
 
 const DOWN = "down";
+const LENGTH_MAX = 10_000;
 type Change = { deleted: boolean; object: string };
 
 /** The stores of one cluster: what each has, its history since `oldest`, and how much one answer has. */
@@ -93,7 +94,7 @@ let stores: Stores;
 let followed: FollowedPolicy<string>;
 beforeEach(() => {
   stores = new Stores();
-  followed = new FollowedPolicy(stores);
+  followed = new FollowedPolicy(stores, LENGTH_MAX, () => "too large");
 });
 
 const role = (name: string, resource: string) => ({
@@ -215,4 +216,17 @@ describe("a policy that follows its stores", () => {
     expect(await refresh()).toEqual(ok(undefined));
     expect(may("pods")).toBe(false);
   });
+});
+
+it("rules that are too large: an error, and all of them again once they fit", async () => {
+  stores.put("Role", role("reader", "services"));
+  stores.put("RoleBinding", binding("b", "reader"));
+  stores.put("Role", role("huge", "x".repeat(LENGTH_MAX)));
+  expect(await followed.refresh()).toEqual(err("too large"));
+  stores.put("Role", role("late", "pods"));
+  stores.put("RoleBinding", binding("late", "late"));
+  expect(await followed.refresh()).toEqual(err("too large"));
+  stores.remove("Role", "a", "huge");
+  expect(await followed.refresh()).toEqual(ok(undefined));
+  expect([may("services"), may("pods"), followed.length < LENGTH_MAX]).toEqual([true, true, true]);
 });

@@ -58,13 +58,13 @@ const removal: WriteRequest = { verb: "delete", key: KEY, options: DELETE };
 
 describe("judged writes", () => {
   it.each<[name: string, wanted: WriteRequest, sent: Partial<WriteRequest>]>([
-    ["an update", update, { object: '{"metadata":{"name":"r","resourceVersion":"1"},"big":9007199254740993}' }],
-    ["a merge patch", merge, { patch: '{"rules":[],"metadata":{"resourceVersion":"1"}}' }],
+    ["an update", update, { object: '{"metadata":{"name":"r","uid":"u","resourceVersion":"1"},"big":9007199254740993}' }],
+    ["a merge patch", merge, { patch: '{"rules":[],"metadata":{"uid":"u","resourceVersion":"1"}}' }],
     ["a JSON patch", json, { patch: '[{"op":"test","path":"/metadata/resourceVersion","value":"1"},{"op":"remove","path":"/rules"}]' }],
     ["a deletion", removal, { options: { ...DELETE, preconditions: { uid: "u", resourceVersion: "1" } } }],
   ])("%s: names the revision that was judged", async (_name, wanted, sent) => {
     const store = new OneObject(true);
-    expect((await judgedWrite(wanted, store, [() => undefined])).ok).toBe(true);
+    expect((await judgedWrite(wanted, store, [() => undefined], ROLES)).ok).toBe(true);
     expect(store.sent).toEqual([{ ...wanted, ...sent }]);
   });
 
@@ -72,7 +72,7 @@ describe("judged writes", () => {
     const store = new OneObject(true);
     const status = forbidden(ROLES, "r", "no");
     const seen: unknown[] = [];
-    const outcome = await judgedWrite(merge, store, [(before, after) => void seen.push(before, after), () => status]);
+    const outcome = await judgedWrite(merge, store, [(before, after) => void seen.push(before, after), () => status], ROLES);
     expect(outcome).toEqual({ ok: false, error: { status, warnings: [] } });
     expect(store.sent).toEqual([]);
     expect(seen).toEqual([stored(1), stored(1, { shown: true })]);
@@ -81,27 +81,38 @@ describe("judged writes", () => {
   it("a change between judgement and write: judged again", async () => {
     const store = new OneObject(true, 2);
     let judged = 0;
-    expect((await judgedWrite(update, store, [() => void judged++])).ok).toBe(true);
+    expect((await judgedWrite(update, store, [() => void judged++], ROLES)).ok).toBe(true);
     expect([judged, store.sent.length]).toEqual([3, 3]);
   });
 
   it("changes without end: the conflict is the answer", async () => {
     const store = new OneObject(true, 100);
-    expect(await judgedWrite(update, store, [() => undefined])).toMatchObject({ ok: false, error: { status: { reason: "Conflict" } } });
+    expect(await judgedWrite(update, store, [() => undefined], ROLES)).toMatchObject({
+      ok: false,
+      error: { status: { reason: "Conflict" } },
+    });
   });
 
-  it("a revision that the client names: its conflict is the client's", async () => {
-    const store = new OneObject(true, 1);
+  it.each([1, 0])("a revision that the client names, and %i changes: its conflict is the client's", async (changes) => {
+    const store = new OneObject(true, changes);
     const own = { ...update, object: '{"metadata":{"resourceVersion":"1"}}' };
-    expect(await judgedWrite(own, store, [() => undefined])).toMatchObject({ ok: false, error: { status: { reason: "Conflict" } } });
-    expect(store.sent).toEqual([own]);
+    const outcome = await judgedWrite(own, store, [() => undefined], ROLES);
+    expect(outcome).toMatchObject(changes === 0 ? { ok: true } : { ok: false, error: { status: { reason: "Conflict" } } });
+    expect(store.sent).toEqual([{ ...own, object: '{"metadata":{"resourceVersion":"1","uid":"u"}}' }]);
+  });
+
+  it("a later revision that the client names: a conflict, and nothing is sent", async () => {
+    const store = new OneObject(true);
+    const own = { ...update, object: '{"metadata":{"resourceVersion":"2"}}' };
+    expect(await judgedWrite(own, store, [() => undefined], ROLES)).toMatchObject({ ok: false, error: { status: { reason: "Conflict" } } });
+    expect(store.sent).toEqual([]);
   });
 
   it("a creation: judged by the object alone", async () => {
     const store = new OneObject(false);
     const seen: unknown[] = [];
     const create: WriteRequest = { verb: "create", namespace: "n", object: "{}", options: OPTIONS };
-    await judgedWrite(create, store, [(before, after) => void seen.push(before, after)]);
+    await judgedWrite(create, store, [(before, after) => void seen.push(before, after)], ROLES);
     expect([seen, store.sent]).toEqual([[undefined, stored(1, { shown: true })], [create]]);
   });
 });

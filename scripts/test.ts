@@ -16,16 +16,9 @@ Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong optio
 
 const conformance = "test/e2e/conformance";
 /** End-to-end tests that wait for minutes, timeouts and clients more than they compute. */
-const WAITING = [
-  "gates",
-  "import",
-  "informers",
-  "proxy",
-  "repair-by-poke",
-  "stalled-bodies",
-  "watching",
-  "test/e2e/access-page.test.ts",
-].map((name) => `test/e2e/${name}.test.ts`);
+const WAITING = ["access-page", "gates", "import", "informers", "proxy", "repair-by-poke", "stalled-bodies", "watching"].map(
+  (name) => `test/e2e/${name}.test.ts`,
+);
 /** Of one run in one runtime. */
 const IN_WORKERD = {
   "unit tests": "test/unit/",

@@ -32,7 +32,7 @@ function block(words: string): string {
 
 /** What the page says of `one`, on this machine. */
 const of = ({ name, address }: Machine, command: string): string =>
-  command.replaceAll(ONE.address, address).replaceAll(/(--node |--hostname-override=)one/g, `$1${name}`);
+  command.replaceAll(ONE.address, address).replaceAll(/(--node |--hostname-override=|\/)one\b/g, `$1${name}`);
 
 const kubectl = (args: string): string => machines.run("server", `kubectl --kubeconfig ${folder}/data/kubeconfig ${args}`);
 
@@ -77,6 +77,7 @@ it(
   async () => {
     const server = machines.start("server", `${block("npm start")} --data-dir ${folder}/data`);
     await shown(server, /ready at https:\/\/192\.0\.2\.1:8787/);
+    machines.run("server", block("umask"));
     const agents = [ONE, TWO].map((machine) => {
       program(machine, WEB);
       return machines.start(machine.name, of(machine, block("npm run agent")));

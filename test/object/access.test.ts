@@ -57,11 +57,24 @@ describe("authentication", () => {
     expect((await world.ask("PUT", "/clusters/blue")).code).toBe(201);
   });
 
-  it("a deployment without any credential: 401 for everything but probes", async () => {
+  it("a deployment without any credential: 401 for everything but probes, and the log says what to set", async () => {
     world = new AccessWorld({ ADMIN_TOKEN_HASHES: "" });
+    const lines = vi.spyOn(console, "error").mockReturnValue(undefined);
     expect((await world.ask("GET", SERVICES)).code).toBe(401);
     expect((await world.ask("GET", SERVICES, { token: "" })).code).toBe(401);
     expect((await world.ask("GET", "/healthz", { token: "" })).code).toBe(200);
+    const told = lines.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("no credential is configured"));
+    lines.mockRestore();
+    expect(told).toEqual([expect.stringMatching(/ADMIN_TOKEN_HASHES.*AUTHENTICATION_CONFIG/)]);
+  });
+
+  it.each([
+    ["a.example", 200],
+    ["b.example", 403],
+    ["192.0.2.1", 200],
+  ])("ALLOWED_HOSTS=a.example, asked as %s: %i", async (host, code) => {
+    world = new AccessWorld({ ALLOWED_HOSTS: "a.example" });
+    expect((await world.ask("GET", "/healthz", { token: "", host })).code).toBe(code);
   });
 
   it("variables that cannot be read: 500 that names them", async () => {

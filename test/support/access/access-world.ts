@@ -25,6 +25,8 @@ export interface AskOptions {
   token?: string;
   body?: unknown;
   headers?: Record<string, string>;
+  /** that the URL names */
+  host?: string;
 }
 
 let clusters = 0;
@@ -62,8 +64,8 @@ export class AccessWorld {
     return /^\/(?:clusters\/|admin\/tokens|(?:healthz|livez|readyz)$)/.test(path) ? path : `/clusters/${this.cluster}${path}`;
   }
 
-  #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {} }: AskOptions): Request {
-    const url = `http://127.0.0.1${this.#target(path)}`;
+  #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {}, host = "127.0.0.1" }: AskOptions): Request {
+    const url = `http://${host}${this.#target(path)}`;
     const request = new Request(url, {
       method,
       headers: {

@@ -3,6 +3,7 @@
  * shares the machine with the measured server, so it does little more than needed. Run it as a process of its own (*-load-process.ts).
  */
 import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
 import type { Target } from "../../cluster/target";
 import { open } from "../connection";
 
@@ -30,46 +31,73 @@ export interface LoadResult {
   latenciesMs: Float64Array;
 }
 
-/** Sends `count` requests over `connections` connections, all open before the clock starts. Rejects at the first wrong answer. */
+/**
+ * Sends `count` requests over `connections` connections, all open before the clock starts. One that the server closed while it rested is opened anew when
+ * its next request is due. Rejects at the first wrong answer, and when a connection ends before its answer.
+ */
 export async function runLoad(load: Load): Promise<LoadResult> {
-  const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.target)));
+  const sockets = new Set(await Promise.all(Array.from({ length: load.connections }, () => open(load.target))));
   const latenciesMs = new Float64Array(load.count);
   let next = 0;
   let done = 0;
   const startedAt = performance.now();
   await new Promise<void>((resolve, reject) => {
-    for (const socket of sockets) {
+    const fail = (error: unknown): void => {
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    for (const opened of [...sockets]) {
+      let socket = opened;
       let current = -1;
       let since = 0;
-      let isOver = false;
-      const sendNext = () => socket.write(load.requestOf(current), "latin1");
+      let isAnswerDue = false;
+      const reader = new AnswerReader();
+      const send = () => {
+        isAnswerDue = true;
+        socket.write(load.requestOf(current), "latin1");
+      };
+      const sendNext = () => {
+        if (socket.writable) {
+          send();
+          return;
+        }
+        sockets.delete(socket.destroy());
+        open(load.target).then((reopened) => {
+          sockets.add(reopened);
+          listenTo(reopened);
+          send();
+        }, fail);
+      };
       const advance = () => {
-        isOver = next >= load.count;
-        if (isOver) return;
+        if (next >= load.count) return;
         current = next++;
         const now = performance.now();
         since = load.perSecond === undefined ? now : startedAt + (current * 1_000) / load.perSecond;
         if (since > now) setTimeout(sendNext, since - now);
         else sendNext();
       };
-      const reader = new AnswerReader();
-      socket.on("error", reject);
-      // One that has nothing more to send may idle for long while others wait for their answers, and the server closes such ones.
-      socket.on("close", () => {
-        if (!isOver) reject(new Error("the server closed a connection"));
-      });
-      socket.on("data", (chunk) => {
-        try {
-          if (!reader.push(chunk)) return;
-          latenciesMs[done++] = performance.now() - since;
-          load.onAnswer(current, reader.status, reader.body);
-          reader.reset();
-          if (done === load.count) resolve();
-          else advance();
-        } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
-        }
-      });
+      const listenTo = (to: Socket) => {
+        socket = to;
+        to.on("error", (error) => {
+          if (isAnswerDue) fail(error);
+        });
+        to.on("close", () => {
+          if (isAnswerDue) fail(new Error("the server closed a connection before its answer"));
+        });
+        to.on("data", (chunk) => {
+          try {
+            if (!reader.push(chunk)) return;
+            isAnswerDue = false;
+            latenciesMs[done++] = performance.now() - since;
+            load.onAnswer(current, reader.status, reader.body);
+            reader.reset();
+            if (done === load.count) resolve();
+            else advance();
+          } catch (error) {
+            fail(error);
+          }
+        });
+      };
+      listenTo(opened);
       advance();
     }
   }).finally(() => {

@@ -1,9 +1,11 @@
 /** The composition root: what the platform calls, and the objects it keeps. */
 import { app } from "./app";
 import type { Env } from "../../durable-objects/env";
+import { systemClock } from "../../durable-objects/ports";
 import { ensureDefaultPolicy } from "./access/default-policy";
 import { closing, wantsClose } from "./http/closing";
 import { malformedRequest } from "./http/request-target";
+import { socketsTurn } from "./http/sockets-turn";
 import { runScheduled } from "./scheduled";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import { configOf } from "./routing/config-guard";
@@ -31,8 +33,11 @@ function fetch(request: Request, env: Env, context: ExecutionContext): Response 
 /** A named entrypoint: the local runner's socket reaches it without the platform's routing in front, and with targets as clients write them. */
 export const direct = {
   fetch(request, env, context) {
-    const answer = malformedRequest(request) ?? fetch(request, env, context);
-    return wantsClose(request) ? closing(answer) : answer;
+    const begin = () => {
+      const answer = malformedRequest(request) ?? fetch(request, env, context);
+      return wantsClose(request) ? closing(answer) : answer;
+    };
+    return socketsTurn(systemClock)?.then(begin) ?? begin();
   },
 } satisfies ExportedHandler<Env>;
 

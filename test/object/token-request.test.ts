@@ -285,8 +285,102 @@ describe("refusals", () => {
     ]);
   });
 
-  it("a node: no tokens of service accounts", async () => {
-    const answer = await request({}, { token: await world.tokenOf("system:node:n", { groups: ["system:nodes"] }) });
+  const VOLUMES = [{ name: "t", projected: { sources: [{ serviceAccountToken: { path: "token" } }] } }];
+
+  async function madePod(name: string, account: string, nodeName: string): Promise<object> {
+    const made = pod(name, account, nodeName) as { spec: object };
+    await world.make(PODS, { ...made, spec: { ...made.spec, volumes: VOLUMES } });
+    return { apiVersion: "v1", kind: "Pod", name, uid: await uidOf(`${PODS}/${name}`) };
+  }
+
+  it("a node: tokens of the accounts of its Pods, bound to them, and no others", async () => {
+    await world.make(ACCOUNTS, { metadata: { name: "other" } });
+    const own = await madePod("own", "robot", "n");
+    const foreign = await madePod("foreign", "robot", "m");
+    const token = await world.tokenOf("system:node:n", { groups: ["system:nodes"] });
+    const asked = async (spec: object, name = "robot"): Promise<[number, string | undefined]> => {
+      const { code: status, body } = await request(spec, { token, name });
+      return [status, body.message];
+    };
+    const cannot =
+      'User "system:node:n" cannot create resource "serviceaccounts/token" in API group "" in the namespace "default": ' +
+      "no relationship found between node 'n' and this object";
+    expect((await asked({ boundObjectRef: own }))[0]).toBe(201);
+    expect(await asked({})).toEqual([403, 'serviceaccounts "robot" is forbidden: node requested token not bound to a pod']);
+    expect(await asked({ boundObjectRef: foreign })).toEqual([403, `serviceaccounts "robot" is forbidden: ${cannot}`]);
+    expect(await asked({ boundObjectRef: own }, "other")).toEqual([403, `serviceaccounts "other" is forbidden: ${cannot}`]);
+    expect(await asked({ boundObjectRef: { ...own, name: "none" } })).toEqual([403, `serviceaccounts "robot" is forbidden: ${cannot}`]);
+    expect(await asked({ boundObjectRef: own }, "absent"), "which accounts there are is not told").toEqual([
+      403,
+      `serviceaccounts "absent" is forbidden: ${cannot}`,
+    ]);
+    expect((await asked({ boundObjectRef: foreign, expirationSeconds: 1 }))[0]).toBe(403);
+    const review = { user: "system:node:n", groups: ["system:nodes"], resourceAttributes: { verb: "create", resource: "serviceaccounts" } };
+    const reviewed = await world.ask("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", {
+      body: {
+        spec: {
+          ...review,
+          resourceAttributes: { ...review.resourceAttributes, subresource: "token", namespace: "default", name: "robot" },
+        },
+      },
+    });
+    expect(reviewed.body.status).toMatchObject({ allowed: false });
+    expect(await asked({ boundObjectRef: { ...own, uid: "x" } })).toEqual([
+      403,
+      'serviceaccounts "robot" is forbidden: the UID in the bound object reference (x) does not match the UID in record. The object might have been deleted and then recreated',
+    ]);
+    const [status, message] = await asked({ boundObjectRef: own, audiences: ["registry"] });
+    expect([status, message]).toEqual([
+      403,
+      'serviceaccounts "robot" is forbidden: audience "registry" not found in pod spec volume, system:node:n is not authorized to request tokens for this audience',
+    ]);
+  });
+
+  it("a node whom a role gives all tokens: of its own Pods alone, and of others the reason", async () => {
+    const foreign = await madePod("foreign", "robot", "m");
+    const own = await madePod("own", "robot", "n");
+    await world.make(`${RBAC}/clusterroles`, {
+      metadata: { name: "tokens" },
+      rules: [
+        { apiGroups: [""], resources: ["serviceaccounts/token"], verbs: ["create"] },
+        { apiGroups: [""], resources: ["registry"], resourceNames: ["robot"], verbs: ["request-serviceaccounts-token-audience"] },
+      ],
+    });
+    await world.make(`${RBAC}/clusterrolebindings`, {
+      metadata: { name: "tokens" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "tokens" },
+      subjects: ["system:nodes", "servicenet:agents"].map((name) => ({ kind: "Group", name, apiGroup: "rbac.authorization.k8s.io" })),
+    });
+    const token = await world.tokenOf("system:node:n", { groups: ["system:nodes"] });
+    const agent = await world.tokenOf("servicenet:agent:n", { groups: ["servicenet:agents"] });
+    const asked = async (boundObjectRef: object, more: object = {}, as = token): Promise<[number, string | undefined]> => {
+      const { code: status, body } = await request({ boundObjectRef, ...more }, { token: as });
+      return [status, body.message];
+    };
+    expect((await asked(own))[0]).toBe(201);
+    expect((await asked(own, { audiences: ["registry"] }))[0]).toBe(201);
+    expect((await asked(own, {}, agent))[0]).toBe(201);
+    expect(await asked(foreign, {}, agent)).toEqual([
+      403,
+      'serviceaccounts "robot" is forbidden: node requested token bound to a pod scheduled on a different node',
+    ]);
+    const headers = { "Impersonate-User": "system:node:", "Impersonate-Group": "system:nodes" };
+    expect((await request({ boundObjectRef: own }, { headers })).body.message).toBe(
+      'serviceaccounts "robot" is forbidden: could not determine node from user "system:node:"',
+    );
+    expect(await asked(foreign)).toEqual([
+      403,
+      'serviceaccounts "robot" is forbidden: node requested token bound to a pod scheduled on a different node',
+    ]);
+    expect(await asked({ ...foreign, name: "none" })).toEqual([404, 'pods "none" not found']);
+  });
+
+  it("an agent: no tokens of service accounts", async () => {
+    const boundObjectRef = await madePod("own", "robot", "n");
+    const answer = await request(
+      { boundObjectRef },
+      { token: await world.tokenOf("servicenet:agent:n", { groups: ["servicenet:agents"] }) },
+    );
     expect(answer.code).toBe(403);
   });
 });

@@ -2,8 +2,8 @@
  * What a kubelet may ask, besides what RBAC gives it. Source: upstream plugin/pkg/auth/authorizer/node and NodeRules of
  * plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go. What a node writes is limited further by restrictNodeWrite.
  *
- * Upstream relates Secrets, ConfigMaps and ServiceAccounts to nodes by a graph of their Pods. There is no graph here, so nodes get none of them, and no
- * `serviceaccounts/token`: RBAC may give more. EndpointSlices are upstream's system:node-proxier's, not a node's.
+ * Upstream relates Secrets, ConfigMaps and ServiceAccounts to nodes by a graph of their Pods. There is no graph here: a token is allowed for the Pod that
+ * it is to be bound to, and Secrets and ConfigMaps are not; RBAC may give more. EndpointSlices are upstream's system:node-proxier's, not a node's.
  */
 import type { User } from "../identity/user";
 import { type Attributes, NO_OPINION, type ResourceAttributes } from "../authorization/attributes";
@@ -90,11 +90,11 @@ function authorizeRelated(node: string, { verb, subresource, namespace, name }: 
   return withoutOpinion(name === "" ? "No Object name found" : unrelated(node));
 }
 
-/** Source: upstream authorizeCreateToken, with a graph that knows nothing. */
+/** Source: upstream authorizeCreateToken, whose graph knows the accounts of the node's Pods. */
 function authorizeToken(node: string, { verb, subresource, name }: ResourceAttributes): NodeDecision {
   if (verb !== "create" || name === "") return withoutOpinion("can only create tokens for individual service accounts");
   if (subresource !== "token") return withoutOpinion("can only create token subresource of serviceaccount");
-  return withoutOpinion(unrelated(node));
+  return { ...ALLOWED, podOf: node };
 }
 
 function verbs(allowed: readonly string[]): Rule {

@@ -4,8 +4,8 @@ import type { Pod } from "../../api/meta/kubernetes";
 import type { Decision, ResourceAttributes } from "../authorization/attributes";
 
 /**
- * `podOf`: upstream asks its graph of Pods; here the object answers. The read of one Pod is allowed when podReadProblem of the object finds nothing.
- * Otherwise this authorizer has no opinion, and the next one is asked.
+ * `podOf`: upstream asks its graph of Pods; here the object answers. One Pod may be read when podReadProblem finds nothing. A token may be had when it finds
+ * nothing of the Pod that the token is bound to, and the Pod runs as that account. Otherwise the next authorizer is asked.
  */
 export interface NodeDecision extends Decision {
   readonly podOf?: string;

@@ -11,6 +11,11 @@ export function agentNodeOf(user: User): string | undefined {
   return named(user, AGENT_PREFIX, AGENTS);
 }
 
+/** What is said of a user in the group of nodes or agents whose name has no node. */
+export function unknownNode(userName: string): string {
+  return `could not determine node from user "${userName}"`;
+}
+
 function named({ name, groups }: User, prefix: string, group: string): string | undefined {
   return name.startsWith(prefix) && groups.includes(group) ? name.slice(prefix.length) : undefined;
 }

@@ -7,7 +7,7 @@ import type { KubeObject, Node, Pod } from "../../api/meta/kubernetes";
 import type { User } from "../identity/user";
 import type { ResourceAttributes } from "../authorization/attributes";
 import { NODE_LEASE_NAMESPACE } from "./node-decision";
-import { agentNodeOf, nodeOf } from "./node-identity";
+import { agentNodeOf, nodeOf, unknownNode } from "./node-identity";
 import { forbiddenLabels } from "./node-labels";
 import { agentPodProblem, mirrorPodProblem } from "./node-pods";
 
@@ -27,21 +27,18 @@ interface Writer {
 
 /**
  * Why the user must not make this write; undefined = no rule of nodes forbids it. Asked before validation and after defaults, once for each object.
- * A write of a subresource has the object of the resource; of pods/eviction `before` is the Pod, of serviceaccounts/token `after` is the request.
+ * A write of a subresource has the object of the resource; of pods/eviction `before` is the Pod. Tokens have rules of their own (node-tokens.ts).
  */
 export function restrictNodeWrite(user: User, attributes: ResourceAttributes, before?: KubeObject, after?: KubeObject): string | undefined {
   const node = nodeOf(user) ?? agentNodeOf(user);
   if (node === undefined) return undefined;
-  if (node === "") return `could not determine node from user "${user.name}"`;
+  if (node === "") return unknownNode(user.name);
   const writer = { node, isAgent: nodeOf(user) === undefined };
   const written = { attributes, before, after };
-  const { group, resource, subresource } = attributes;
+  const { group, resource } = attributes;
   if (group === "" && resource === "pods") return podProblem(writer, written);
   if (group === "" && resource === "nodes") return nodeProblem(writer, written);
   if (group === "coordination.k8s.io" && resource === "leases") return leaseProblem(writer, written);
-  // Upstream looks for the Pod that the token is bound to, and whether it is the node's.
-  if (group === "" && resource === "serviceaccounts" && subresource === "token")
-    return `node "${node}" gets no tokens of service accounts from this server`;
   return undefined;
 }
 

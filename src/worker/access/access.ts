@@ -29,7 +29,7 @@ export interface Access {
   /** its rules; undefined where none are asked */
   readonly policy: Policy | undefined;
   readonly judge: Judge;
-  /** why the caller may not see the object that he asked for, where only the object tells; undefined = there is none */
+  /** why the Pod forbids the request: to read it, or a token that is bound to it; undefined = it does not */
   readonly hides?: (object: KubeObject | undefined) => Status | undefined;
   /** whom a token of the request's cluster names; an error is why nobody */
   reviewToken(token: string, audiences: readonly string[]): Promise<Result<ReviewedToken, string>>;

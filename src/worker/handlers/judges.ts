@@ -33,7 +33,7 @@ function creation({ access, info }: ResourceRequest, wanted: WriteRequest): Writ
 }
 
 /** Upstream: plugin/pkg/admission/noderestriction. */
-export function nodeRestriction({ access, info }: ResourceRequest): WriteJudge | undefined {
+function nodeRestriction({ access, info }: ResourceRequest): WriteJudge | undefined {
   const { user } = access.caller;
   const { asked } = access;
   if ((nodeOf(user) ?? agentNodeOf(user)) === undefined || asked.kind !== "resource") return undefined;

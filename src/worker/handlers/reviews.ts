@@ -9,9 +9,11 @@ import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
 import { renderingOf, shownResponse, statusResponse } from "../http/respond";
-import { type Attributes, type Decision, resourceAttributes } from "../../access/authorization/attributes";
+import { type Attributes, type Decision, NO_OPINION, resourceAttributes } from "../../access/authorization/attributes";
 import { isMaster, type User } from "../../access/identity/user";
 import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
+import { unrelated } from "../../access/nodes/node-decision";
+import { authorizeByRbac } from "../../access/rbac/authorize";
 import { rulesIn } from "../../access/rbac/rules-in";
 import type { Access } from "../access/access";
 import type { Review } from "../routing/review-kinds";
@@ -80,9 +82,9 @@ function answerOf({ kind }: Review, spec: ReviewSpec, access: Access): object | 
     case "SelfSubjectRulesReview":
       return rulesOf(access, spec.namespace ?? "");
     case "SelfSubjectAccessReview":
-      return accessAnswer(access.judge(access.caller.user, askedAttributes(spec)));
+      return accessAnswer(reviewed(access, access.caller.user, askedAttributes(spec)));
     default:
-      return accessAnswer(access.judge(subjectOf(spec), askedAttributes(spec)));
+      return accessAnswer(reviewed(access, subjectOf(spec), askedAttributes(spec)));
   }
 }
 
@@ -133,6 +135,14 @@ function selectorText(selector: SelectorAttributes | undefined): string {
     operator === "In" && values.length === 1 ? [`${key}=${values[0] ?? ""}`] : [],
   );
   return terms.join(",");
+}
+
+/** A review names no Pod: what a node may do because of one of its Pods is not said, and the rules decide. */
+function reviewed({ judge, policy }: Access, user: User, asked: Attributes): Decision {
+  const { podOf, ...decision } = judge(user, asked);
+  if (podOf === undefined) return decision;
+  const byRules = policy ? authorizeByRbac(policy, user, asked) : NO_OPINION;
+  return byRules.decision === "allow" ? byRules : { decision: "noOpinion", reason: unrelated(podOf) };
 }
 
 function accessAnswer({ decision, reason }: Decision): object {

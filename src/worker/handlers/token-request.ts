@@ -1,20 +1,22 @@
 /** POST of a TokenRequest: a token of a ServiceAccount. Upstream: pkg/registry/core/serviceaccount/storage/token.go, which signs for a dry run, too. */
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject, Pod, TokenRequest } from "../../api/meta/kubernetes";
-import { badRequest, conflict, invalid, type Status } from "../../api/meta/status";
+import { badRequest, conflict, forbidden, invalid, type Status } from "../../api/meta/status";
 import { rfc3339Seconds } from "../../api/meta/time";
 import { apiVersionOf } from "../../api/meta/type-meta";
 import type { ActionDefinition } from "../../api/registry/resource";
+import { resourceAttributes } from "../../access/authorization/attributes";
 import { serviceAccountClaims, type BoundObject } from "../../access/authentication/service-account-token";
 import type { ClaimedObject } from "../../access/authentication/service-account-claims";
 import { otherBoundUid, otherPodAccount, tokenRequestNameErrors, tokenSpec } from "../../access/authentication/token-request";
+import { agentNodeOf, nodeOf, unknownNode } from "../../access/nodes/node-identity";
+import { AUDIENCE_VERB, podTokenProblem, runsAs, unboundTokenProblem } from "../../access/nodes/node-tokens";
 import { signingKeys, storeStub } from "../../../durable-objects/peers";
 import { namespaceMismatch } from "../http/body-names";
 import { readObject } from "../http/read-object";
 import { shownResponse } from "../http/respond";
 import { parseWriteOptions } from "../http/write-options";
 import { call } from "../routing/call";
-import { nodeRestriction } from "./judges";
 import { bootstrapProblem, refuse, type ResourceRequest } from "./resource-request";
 
 type BoundReference = NonNullable<TokenRequest["spec"]["boundObjectRef"]>;
@@ -47,6 +49,8 @@ async function make(request: ResourceRequest, action: ActionDefinition, document
   const named = { ...action, resource: "" };
   const mismatch = namespaceMismatch(document, namespace);
   if (mismatch) return err(mismatch);
+  const restricted = await nodeRestriction(request, document);
+  if (restricted) return err(restricted);
   const nameErrors = tokenRequestNameErrors(document.metadata ?? {}, { name, namespace });
   if (nameErrors.length > 0) return err(invalid(named, name, nameErrors));
   const problem = await bootstrapProblem(request);
@@ -60,8 +64,6 @@ async function make(request: ResourceRequest, action: ActionDefinition, document
     expirationSeconds: expirationSeconds === undefined ? null : Number(expirationSeconds),
   });
   if (!spec.ok) return err(invalid(named, "", spec.error));
-  const restricted = await nodeRestriction(request)?.(undefined, document);
-  if (restricted) return err(restricted);
   const bound = boundObjectRef ? await boundTo(request, boundObjectRef) : ok(undefined);
   if (!bound.ok) return bound;
   const nowMs = Date.now();
@@ -91,6 +93,33 @@ async function make(request: ResourceRequest, action: ActionDefinition, document
   };
   return ok({ answer, warnings: warning === undefined ? [] : [warning] });
 }
+
+/** Why a node or an agent gets no such token; asked before anything tells which accounts there are. A Pod of another node or account is treated as missing. */
+async function nodeRestriction(request: ResourceRequest, document: TokenRequest): Promise<Status | undefined> {
+  const { access, info } = request;
+  const { definition, namespace, name } = info;
+  const { user } = access.caller;
+  const node = nodeOf(user) ?? agentNodeOf(user);
+  if (node === undefined) return undefined;
+  if (node === "") return forbidden(definition, name, unknownNode(user.name));
+  const { spec = {} } = document as { spec?: Partial<TokenRequest["spec"]> };
+  const unbound = unboundTokenProblem(spec);
+  if (unbound !== undefined) return forbidden(definition, name, unbound);
+  const found = await read(request, { resource: "pods", namespace, name: spec.boundObjectRef?.name ?? "" });
+  if (!found.ok && found.error.code !== NOT_FOUND) return found.error;
+  const pod = found.ok ? (found.value as Pod) : undefined;
+  const unrelated = access.hides?.(pod && runsAs(pod, name) ? pod : undefined);
+  if (unrelated) return unrelated;
+  if (!found.ok) return found.error;
+  const mayAsk = (audience: string): boolean =>
+    access.judge(user, resourceAttributes({ verb: AUDIENCE_VERB, resource: audience, namespace, name })).decision === "allow";
+  const uid = spec.boundObjectRef?.uid ?? "";
+  const isOther = uid !== found.value.metadata?.uid;
+  const problem = isOther ? otherBoundUid(uid) : podTokenProblem({ node, user: user.name }, spec, found.value as Pod, mayAsk);
+  return problem === undefined ? undefined : forbidden(definition, name, problem);
+}
+
+const NOT_FOUND = 404;
 
 /** The object that the token is to live and die with. */
 async function boundTo(request: ResourceRequest, reference: BoundReference): Promise<Result<BoundObject, Status>> {

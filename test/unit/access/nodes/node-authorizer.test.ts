@@ -59,7 +59,7 @@ const WITHOUT_OPINION: readonly (readonly [Asked, string])[] = [
   [{ verb: "list", resource: "secrets" }, "can only read namespaced object of this type"],
   [{ verb: "list", resource: "configmaps", namespace: "default" }, "No Object name found"],
   [{ verb: "create", resource: "configmaps", namespace: "default" }, "can only read resources of this type"],
-  [{ verb: "create", resource: "serviceaccounts", subresource: "token", namespace: "default", name: "a" }, RELATED],
+  [{ verb: "create", resource: "serviceaccounts", namespace: "default", name: "a" }, "can only create token subresource of serviceaccount"],
   [{ verb: "get", resource: "serviceaccounts", namespace: "default", name: "a" }, "can only create tokens for individual service accounts"],
   [{ verb: "update", resource: "services", subresource: "status", name: "web" }, ""],
   [{ verb: "list", resource: "endpoints" }, ""],
@@ -88,6 +88,11 @@ it("a node that gets a Pod: allowed when the Pod is on the node", () => {
   expect(podReadProblem("n", { spec: { nodeName: "n", containers: [] } })).toBeUndefined();
   expect(podReadProblem("n", { spec: { nodeName: "m", containers: [] } })).toBe(RELATED);
   expect(podReadProblem("n", undefined)).toBe(RELATED);
+});
+
+it("a node that asks for a token: allowed when the Pod that it is bound to is on the node", () => {
+  const asked = { verb: "create", resource: "serviceaccounts", subresource: "token", namespace: "default", name: "a" };
+  expect(authorizeNode(user(), resourceAttributes(asked))).toEqual({ decision: "allow", reason: "", podOf: "n" });
 });
 
 const PATH: PathAttributes = { kind: "path", verb: "get", path: "/version" };

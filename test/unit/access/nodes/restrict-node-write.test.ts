@@ -291,11 +291,6 @@ const ROWS: readonly Row[] = [
     node: 'can only access leases in the "kube-node-lease" system namespace',
   },
   {
-    title: "asks for a token",
-    asked: { verb: "create", resource: "serviceaccounts", subresource: "token", namespace: "default", name: "default" },
-    node: 'node "n" gets no tokens of service accounts from this server',
-  },
-  {
     title: "writes an Event",
     asked: { verb: "create", resource: "events", namespace: "default" },
     after: { metadata: { name: "e" } },

@@ -6,12 +6,10 @@ import { describe, expect, it } from "vitest";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import { authorize } from "../../../../src/access/authorizer";
 import { ANONYMOUS_CALLER, type User } from "../../../../src/access/identity/user";
-import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
-import { Policy } from "../../../../src/access/rbac/policy";
-import type { ClusterRole } from "../../../../src/api/meta/kubernetes";
+import type { Policy } from "../../../../src/access/rbac/policy";
 import { definitions } from "../../../../src/api/registry/all";
-import { staleRules } from "../../../../src/controllers/cluster-roles/aggregate";
 import { REVIEWS } from "../../../../src/worker/routing/review-kinds";
+import { gatheredDefaults } from "../../../support/access/gathered-defaults";
 
 const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"] as const;
 const READ = "get list watch";
@@ -72,7 +70,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   "resourcequotas/status": { view: READ },
   secrets: { edit: ALL },
   serviceaccounts: { view: READ, edit: `${WRITE} impersonate` },
-  "serviceaccounts/token": { edit: "create" },
+  "serviceaccounts/token": { edit: "create", node: "create" },
   services: { view: READ, edit: WRITE, proxier: "list watch", node: READ },
   "services/status": { view: READ },
   "events.events.k8s.io": { view: READ, edit: WRITE, proxier: "create update patch", node: "create update patch" },
@@ -107,21 +105,7 @@ function served(): string[] {
 }
 
 function startedPolicy(): Policy {
-  const policy = new Policy();
-  const roles: ClusterRole[] = [];
-  for (const { kind, object } of defaultPolicy()) {
-    policy.put(kind, object);
-    if (kind === "ClusterRole") roles.push(object);
-  }
-  // edit gathers view's rules, and admin those of edit
-  for (let stale = staleRules(roles); stale.size > 0; stale = staleRules(roles)) {
-    for (const role of roles) {
-      const rules = stale.get(role.metadata?.name ?? "");
-      if (rules === undefined) continue;
-      role.rules = rules;
-      policy.put("ClusterRole", role);
-    }
-  }
+  const policy = gatheredDefaults();
   for (const name of ["cluster-admin", "admin", "edit", "view"]) {
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
     policy.put("ClusterRoleBinding", { metadata: { name: `of-${name}` }, roleRef, subjects: [{ kind: "User", name }] });

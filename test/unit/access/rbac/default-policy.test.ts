@@ -4,10 +4,10 @@ import type { Attributes } from "../../../../src/access/authorization/attributes
 import type { User } from "../../../../src/access/identity/user";
 import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
 import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
-import { Policy } from "../../../../src/access/rbac/policy";
-import type { ClusterRole, PolicyRule, RbacSubject } from "../../../../src/api/meta/kubernetes";
+import type { Policy } from "../../../../src/access/rbac/policy";
+import type { PolicyRule, RbacSubject } from "../../../../src/api/meta/kubernetes";
 import { definitions } from "../../../../src/api/registry/all";
-import { staleRules } from "../../../../src/controllers/cluster-roles/aggregate";
+import { gatheredDefaults } from "../../../support/access/gathered-defaults";
 
 const tables = import.meta.glob("../../../fixtures/upstream/rbac-*.tsv", { query: "?raw", import: "default" });
 const table = String(await tables["../../../fixtures/upstream/rbac-1.36.tsv"]?.());
@@ -108,20 +108,7 @@ describe("default roles and bindings", () => {
 
 /** The defaults, gathered as the controller does it, with admin, edit and view bound to a user of that name in namespace `a`. */
 function startedPolicy(): Policy {
-  const policy = new Policy();
-  const roles: ClusterRole[] = [];
-  for (const { kind, object } of defaultPolicy()) {
-    policy.put(kind, object);
-    if (kind === "ClusterRole") roles.push(object);
-  }
-  for (let stale = staleRules(roles); stale.size > 0; stale = staleRules(roles)) {
-    for (const role of roles) {
-      const rules = stale.get(role.metadata?.name ?? "");
-      if (rules === undefined) continue;
-      role.rules = rules;
-      policy.put("ClusterRole", role);
-    }
-  }
+  const policy = gatheredDefaults();
   for (const name of ["admin", "edit", "view"]) {
     const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name };
     policy.put("RoleBinding", { metadata: { name, namespace: "a" }, roleRef, subjects: [{ kind: "User", name }] });

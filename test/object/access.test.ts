@@ -45,11 +45,19 @@ describe("authentication", () => {
     },
   );
 
-  it.each(["", undefined])("every answer, with token %j: its type is not guessed by browsers, and it has a name", async (token) => {
-    const { headers } = await world.ask("GET", SERVICES, token === undefined ? {} : { token });
-    expect([headers.get("X-Content-Type-Options"), headers.get("Audit-ID")]).toEqual(["nosniff", expect.stringMatching(/^[0-9a-f-]{36}$/)]);
-    expect(headers.get("Access-Control-Allow-Origin")).toBeNull();
-  });
+  it.each(["", undefined])(
+    "every answer, with token %j: browsers neither guess its type nor run it nor frame it, and it has a name",
+    async (token) => {
+      const { headers } = await world.ask("GET", SERVICES, token === undefined ? {} : { token });
+      expect([headers.get("X-Content-Type-Options"), headers.get("Audit-ID")]).toEqual([
+        "nosniff",
+        expect.stringMatching(/^[0-9a-f-]{36}$/),
+      ]);
+      expect(headers.get("Content-Security-Policy")).toBe("default-src 'none'; frame-ancestors 'none'");
+      expect(headers.get("Cross-Origin-Resource-Policy")).toBe("same-origin");
+      expect(headers.get("Access-Control-Allow-Origin")).toBeNull();
+    },
+  );
 
   it("an administrator: everything", async () => {
     expect((await world.ask("POST", SERVICES, { body: service("a") })).code).toBe(201);

@@ -45,8 +45,8 @@ class Cluster {
 
   send(method: string, path: string, body?: object | string, more: Record<string, string> = {}): Promise<Response> {
     const headers = {
-      ...more,
       "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
+      ...more,
     };
     const text = typeof body === "object" ? JSON.stringify(body) : body;
     const init = { method, headers, ...(text === undefined ? {} : { body: text }) };
@@ -460,6 +460,15 @@ describe("report of a node", () => {
     expect(await cluster.codes()).toBe("503 503");
     expect((await cluster.send("GET", REPORT)).status).toBe(405);
   });
+
+  it.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])(
+    "a report that says it is %s: 415, since a page may send that anywhere",
+    async (type) => {
+      const cluster = await Cluster.ready();
+      const { status } = await cluster.send("PUT", REPORT, { IPv4: { healthy: false } }, { "Content-Type": type });
+      expect([status, await cluster.codes()]).toEqual([415, "200 200"]);
+    },
+  );
 
   it("a Node that comes after a check of its name: its first report is kept", async () => {
     const cluster = await Cluster.ready();

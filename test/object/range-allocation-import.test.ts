@@ -24,7 +24,12 @@ it("bits of objects that lack their rows: taken for them; a dry run and a bit wi
   const put = async (query: string): Promise<{ message: string | undefined; told: string[] }> => {
     const url = `http://server/clusters/${cluster.name}/admin/rangeallocations/serviceips${query}`;
     const body = JSON.stringify({ kind: "RangeAllocation", ...writeRangeAllocation("10.96.0.0/16", bits) });
-    const response = await rangeAllocationsResponse(bindings, cluster.name, new Request(url, { method: "PUT", body }), "serviceips");
+    const response = await rangeAllocationsResponse(
+      bindings,
+      cluster.name,
+      new Request(url, { method: "PUT", body, headers: { "Content-Type": "application/json" } }),
+      "serviceips",
+    );
     const { message, details } = await response.json<Status>();
     return { message, told: (details?.causes ?? []).map((cause) => `${cause.reason ?? ""} ${cause.field ?? ""} ${cause.message ?? ""}`) };
   };

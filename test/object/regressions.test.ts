@@ -66,7 +66,7 @@ describe("a static request beside a stale legacy bitmap", () => {
     const stale = [Array.from({ length: 65_534 }, (_, bit) => bit), []];
     for (const [i, bits] of stale.entries()) {
       const body = JSON.stringify({ kind: "RangeAllocation", ...writeRangeAllocation(range, bits) });
-      expect((await bitmaps({ method: "PUT", body })).status).toBe(200);
+      expect((await bitmaps({ method: "PUT", body, headers: { "Content-Type": "application/json" } })).status).toBe(200);
       const clusterIP = `10.96.7.${String(i)}`;
       expect(addressOf(await cluster.create(`named-${String(i)}`, { clusterIP }))).toBe(clusterIP);
       expect(addressOf(await cluster.create(`any-${String(i)}`))).toMatch(/^10\.96\./);

@@ -93,4 +93,13 @@ describe("the admin API of tokens", () => {
   it.each([-1, 1.5, "60"])("a grace of %j seconds: is refused", async (graceSeconds) => {
     expect((await send("POST", `/${"0".repeat(20)}/rotate`, { graceSeconds })).code).toBe(400);
   });
+
+  it.each(["application/x-www-form-urlencoded", "text/plain", "application/yaml"])(
+    "a body that says it is %s: 415, and no token",
+    async (type) => {
+      const init = { method: "POST", body: '{"user":"alice"}', headers: { "Content-Type": type } };
+      expect((await tokensResponse(bindings, new Request("https://h/admin/tokens", init), "")).status).toBe(415);
+      expect((await send("GET", "")).body.items).toEqual([]);
+    },
+  );
 });

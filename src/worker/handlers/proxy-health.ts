@@ -3,12 +3,22 @@
  * own; the page is docs/load-balancer-health-checks.md. Every report passes here.
  */
 import { nodeProxy } from "../../../durable-objects/peers";
-import { badRequest, invalid, notFound, requestTooLarge, serviceUnavailable, type Status, succeeded } from "../../api/meta/status";
+import {
+  badRequest,
+  invalid,
+  notFound,
+  requestTooLarge,
+  serviceUnavailable,
+  type Status,
+  succeeded,
+  unsupportedMediaType,
+} from "../../api/meta/status";
 import { isJsonObject, type JsonValue } from "../../api/schema/json-value";
 import { err, ok, type Result } from "../../core/base/result";
 import { parseReport, REPORT_MAX_BYTES, type Report } from "../../proxy-health/report";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { readText } from "../http/read-body";
+import { JSON_TYPE, saysJson } from "../http/read-json";
 import { call } from "../routing/call";
 import { refuse, type ResourceRequest, succeed } from "./resource-request";
 
@@ -36,6 +46,7 @@ export async function reportProxyHealth(request: ResourceRequest): Promise<Respo
 async function readReport(request: ResourceRequest): Promise<Result<Report, Status>> {
   const tooLarge = requestTooLarge(`a report has at most ${REPORT_MAX_BYTES} bytes`);
   if (Number(request.request.headers.get("Content-Length")) > REPORT_MAX_BYTES) return err(tooLarge);
+  if (!saysJson(request.request.headers)) return err(unsupportedMediaType(JSON_TYPE));
   const text = await readText(request);
   if (!text.ok) return text;
   if (text.value.length > REPORT_MAX_BYTES) return err(tooLarge);

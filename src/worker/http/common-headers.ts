@@ -1,7 +1,10 @@
 /** The header that names a request in audit logs and answers. */
 export const AUDIT_ID = "Audit-ID";
 
-/** The answer with what all answers have: their request's id, and that its type is the one that it says. */
+/**
+ * The answer with what all answers have: their request's id, that its type is the one that it says, and that a browser neither runs nor frames it nor
+ * gives it to a page of another origin.
+ */
 export function withCommonHeaders(response: Response, id: string): Response {
   try {
     return named(response, id);
@@ -14,5 +17,7 @@ export function withCommonHeaders(response: Response, id: string): Response {
 function named(response: Response, id: string): Response {
   response.headers.set(AUDIT_ID, id);
   response.headers.set("X-Content-Type-Options", "nosniff");
+  response.headers.set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+  response.headers.set("Cross-Origin-Resource-Policy", "same-origin");
   return response;
 }

@@ -1,12 +1,13 @@
 /** The JSON body of a request beside the API, read in a place among the writes under way. */
-import { badRequest, type Status } from "../../api/meta/status";
+import { badRequest, type Status, unsupportedMediaType } from "../../api/meta/status";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json-value";
 import type { Config } from "../../core/config/config";
 import { err, ok, type Result } from "../../core/base/result";
+import { bodyTypeOf } from "./content-type";
 import { beginRequest, refusalOf } from "./in-flight";
 import { readText } from "./read-body";
 
-/** The object; undefined for an empty body. What is no JSON object is 400, and `what` names what it should be. */
+/** The object; undefined for an empty body. A body of another type is 415; what is no JSON object is 400, and `what` names what it should be. */
 export async function readJsonObject(request: Request, config: Config, what: string): Promise<Result<JsonObject | undefined, Status>> {
   const { headers, signal } = request;
   const place = await beginRequest({ verb: "update", headers, config, cluster: "", user: "", signal });
@@ -15,6 +16,7 @@ export async function readJsonObject(request: Request, config: Config, what: str
     const text = await readText({ request, place });
     if (!text.ok) return text;
     if (text.value.trim() === "") return ok(undefined);
+    if (!saysJson(headers)) return err(unsupportedMediaType(JSON_TYPE));
     const body = JSON.parse(text.value) as JsonValue;
     return isJsonObject(body) ? ok(body) : err(badRequest(`the body is no ${what}`));
   } catch (error) {
@@ -23,4 +25,12 @@ export async function readJsonObject(request: Request, config: Config, what: str
   } finally {
     place.end();
   }
+}
+
+/** What answers of 415 name where only JSON is read. */
+export const JSON_TYPE = ["application/json"];
+
+/** Whether a body is one of JSON: by its Content-Type, or without one. */
+export function saysJson(headers: Headers): boolean {
+  return bodyTypeOf(headers.get("Content-Type")) === "json";
 }

@@ -250,8 +250,9 @@ describe("/clusters/{name}", () => {
 
   it("PUT with controllers of default: they run there, and it stays the cluster that was always there", async () => {
     const { env } = fakeEnv();
+    const headers = { "Content-Type": "application/json" };
     const put = (body?: object) =>
-      sendTo("http://h/clusters/default", body ? { method: "PUT", body: JSON.stringify(body) } : { method: "PUT" }, env);
+      sendTo("http://h/clusters/default", { method: "PUT", ...(body ? { body: JSON.stringify(body), headers } : {}) }, env);
     const set = await put({ controllers: ["*", "-namespace-controller"] });
     const document = await set.json();
     expect([set.status, document]).toMatchObject([200, { metadata: { name: "default" }, controllers: ["*", "-namespace-controller"] }]);

@@ -42,7 +42,7 @@ function world(owners = OWNERS, services: Service[] = []) {
   const { env, calls } = fakeEnv(answers, DUAL);
   const send = async (path: string, method = "GET", body?: unknown) => {
     const text = typeof body === "string" ? body : JSON.stringify(body);
-    const init = { method, ...(body === undefined ? {} : { body: text }) };
+    const init = { method, ...(body === undefined ? {} : { body: text, headers: { "Content-Type": "application/json" } }) };
     return app.request(`http://h/clusters/east/admin/rangeallocations/${path}`, init, env);
   };
   return { send, calls, env };

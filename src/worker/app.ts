@@ -4,7 +4,8 @@
  * encoded slash never separates segments.
  */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { forbiddenPath, foreignHost, foreignPage, internalError, methodNotAllowed, unknownResource } from "../api/meta/status";
+import { forbiddenPath, foreignHost, foreignPage, internalError, methodNotAllowed, type Status, unknownResource } from "../api/meta/status";
+import type { Config } from "../core/config/config";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import { nodeHealthQuestion, type NodeHealthQuestion } from "../api/meta/proxy-health";
 import { inCluster } from "./routing/known-clusters";
@@ -89,57 +90,47 @@ const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
 };
 
+/** Why a request is refused for what it says of itself; undefined = it is not. */
+type Guard = (request: Request, config: Config) => Status | undefined;
+
 /** On loopback, and where hosts are named, the names of other hosts are refused. */
-const guardHost: MiddlewareHandler<Bindings> = async (c, next) => {
-  const config = configOf(c.env);
-  if (config.ok && (config.value.loopbackOnly || config.value.allowedHosts.length > 0)) {
-    const authority = authorityOf(c.req.raw);
-    if (authority !== "" && !isOwnHost(hostOf(authority) ?? "", config.value.allowedHosts)) return statusResponse(foreignHost(authority));
-  }
-  await next();
+const guardHost: Guard = (request, { loopbackOnly, allowedHosts }) => {
+  if (!loopbackOnly && allowedHosts.length === 0) return undefined;
+  const authority = authorityOf(request);
+  return authority === "" || isOwnHost(hostOf(authority) ?? "", allowedHosts) ? undefined : foreignHost(authority);
 };
 
 /** A browser sends its user's requests from any page: pages of other origins change nothing and listen to nothing. */
-const guardOrigin: MiddlewareHandler<Bindings> = async (c, next) => {
-  const config = configOf(c.env);
-  if (config.ok && isForeignPage(c.req.raw, config.value.allowedHosts)) return statusResponse(foreignPage());
-  await next();
+const guardOrigin: Guard = (request, { allowedHosts }) => (isForeignPage(request, allowedHosts) ? foreignPage() : undefined);
+
+/** `--request-timeout` adds `timeout` to every URL. An unreadable value is refused; watches ignore it. */
+const checkTimeout: Guard = ({ url }) => {
+  if (!url.includes("timeout=")) return undefined;
+  const { path, query: text } = splitRequestUrl(url);
+  const query = parseQuery(text);
+  const timeout = parseTimeout(query);
+  return timeout.ok || queryBool(query, "watch") || path.includes("/watch/") ? undefined : timeout.error;
 };
 
-/** Who sends the request, and whether he may: before any route looks at it. */
-const guardAccess: MiddlewareHandler<Bindings> = async (c, next) => {
+/** Whom the server answers at all, who sends the request, and whether he may: before any route looks at it. One function, because each middleware costs time in every request. */
+const guard: MiddlewareHandler<Bindings> = async (c, next) => {
   const config = configOf(c.env);
   if (!config.ok) return statusResponse(config.error);
+  const request = c.req.raw;
+  const foreign = guardHost(request, config.value) ?? guardOrigin(request, config.value);
+  if (foreign) return statusResponse(foreign);
   const beside = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
-  const admission = await admit({ env: c.env, config: config.value, request: c.req.raw, beside });
+  const admission = await admit({ env: c.env, config: config.value, request, beside });
   c.set("admission", admission);
   if (!admission.access.ok) return statusResponse(admission.access.error);
   c.set("access", admission.access.value);
-  await next();
-};
-
-/** `--request-timeout` adds `timeout` to every URL. An unreadable value is refused; watches ignore it. */
-const checkTimeout: MiddlewareHandler<Bindings> = async (c, next) => {
-  if (c.req.url.includes("timeout=")) {
-    const query = parseQuery(splitRequestUrl(c.req.url).query);
-    const timeout = parseTimeout(query);
-    if (!timeout.ok && !queryBool(query, "watch") && !c.req.path.includes("/watch/")) return statusResponse(timeout.error);
-  }
+  const untimely = checkTimeout(request, config.value);
+  if (untimely) return statusResponse(untimely);
   await next();
 };
 
 /** In this order, before every route. */
-const MIDDLEWARE = [
-  nameRequest,
-  drainBody,
-  refuseWithoutData,
-  guardConfig,
-  auditRequest,
-  guardHost,
-  guardOrigin,
-  guardAccess,
-  checkTimeout,
-];
+const MIDDLEWARE = [nameRequest, drainBody, refuseWithoutData, guardConfig, auditRequest, guard];
 
 function readOnly(answer: (c: C) => Response | Promise<Response>): (c: C) => Response | Promise<Response> {
   return (c) => (c.req.method === "GET" || c.req.method === "HEAD" ? answer(c) : statusResponse(methodNotAllowed()));

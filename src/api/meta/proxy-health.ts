@@ -135,5 +135,10 @@ const NEVER = "0001-01-01T00:00:00Z";
 
 /** RFC 3339 as Go prints it: without zeros at the end of the fraction. */
 function goTime(ms: number | undefined): string {
-  return ms === undefined ? NEVER : new Date(ms).toISOString().replace(/\.?0*Z$/, "Z");
+  if (ms === undefined) return NEVER;
+  const text = new Date(ms).toISOString();
+  const end = text.length - 1;
+  let kept = end;
+  while (text[kept - 1] === "0" && kept > end - 3) kept--;
+  return `${text.slice(0, kept === end - 3 ? kept - 1 : kept)}Z`;
 }

@@ -149,13 +149,16 @@ async function lastingResponse({ env, cluster, node }: Place, question: Question
 }
 
 async function rendered(answer: HealthAnswer | null, { refused, served }: Pick<Question, "refused" | "served">): Promise<Response> {
-  const own = (health: HealthAnswer): Response => new Response(health.body, { status: health.code, headers: health.headers });
-  return unkept(answer ? (served?.() ?? own(answer)) : await refused());
+  if (!answer) return unkept(await refused());
+  const other = served?.();
+  return other ? unkept(other) : new Response(answer.body, { status: answer.code, headers: { ...answer.headers, ...UNKEPT } });
 }
+
+const UNKEPT = { "Cache-Control": "no-store" };
 
 /** No cache may keep it. */
 export function unkept(response: Response): Response {
-  response.headers.set("Cache-Control", "no-store");
+  response.headers.set("Cache-Control", UNKEPT["Cache-Control"]);
   return response;
 }
 

@@ -1,5 +1,4 @@
 /** The log of the runtime: JSON lines as the Worker writes them, or short ones for people. */
-import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { AuditRecord } from "../../src/access/audit/audit-record";
 import { CLOSING } from "../../src/worker/http/closing";
@@ -28,20 +27,41 @@ const REASON_OF_TLS = /OPENSSL_internal:(\w+)/;
 const MORE_OF_TLS = /^error:[0-9a-f]+:SSL routines:/;
 
 /**
- * Copies the log of the runtime line by line; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out, and so is that
- * a client has left. A malformed request and a failed TLS handshake are one line, without the runtime's stack.
+ * Copies the log of the runtime; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out, and so is that a client has
+ * left. A malformed request and a failed TLS handshake are one line, without the runtime's stack. Lines that come together are written together: with the
+ * audit log there is one for each write, and a write to a pipe holds up this process.
  */
 export function printLog(from: Readable, to: Writable, { format, isWanted }: { format: LogFormat; isWanted: () => boolean }): void {
   let stackIsNoise = false;
-  createInterface({ input: from, crlfDelay: Infinity }).on("line", (line) => {
-    if (stackIsNoise && MORE_OF_TLS.test(line)) return;
-    const dropped = stackIsNoise && STACK.test(line);
+  const toldOf = (line: string): string => {
+    if (line.startsWith("{")) {
+      stackIsNoise = false;
+      return format === "json" ? `${line}\n` : `${logLineText(line)}\n`;
+    }
+    if (stackIsNoise && (MORE_OF_TLS.test(line) || STACK.test(line))) {
+      stackIsNoise = MORE_OF_TLS.test(line);
+      return "";
+    }
     const clientFault = clientFaultIn(line);
     const closes = isClosing(line);
     stackIsNoise = closes || clientFault !== undefined;
-    if (dropped || closes || !isWanted()) return;
+    if (closes) return "";
     const told = clientFault ?? line;
-    to.write(`${format === "json" ? told : logLineText(told)}\n`);
+    return `${format === "json" ? told : logLineText(told)}\n`;
+  };
+  const print = (lines: readonly string[]): void => {
+    const told = lines.map(toldOf).join("");
+    if (told !== "" && isWanted()) to.write(told);
+  };
+  let rest = "";
+  from.setEncoding("utf8");
+  from.on("data", (text: string) => {
+    const lines = (rest + text).split(/\r?\n/);
+    rest = lines.pop() ?? "";
+    print(lines);
+  });
+  from.on("end", () => {
+    if (rest !== "") print([rest]);
   });
 }
 

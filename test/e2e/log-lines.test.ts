@@ -37,6 +37,25 @@ describe("the log of the runtime", () => {
     expect(await printed("json", () => true)).toBe(`${EVENT}\nplain\n`);
   });
 
+  it("lines that come in pieces: whole, in order, and the last one without its end, too", async () => {
+    const [from, to] = [new PassThrough(), new PassThrough()];
+    printLog(from, to, { format: "json", isWanted: () => true });
+    for (const piece of ["a\nb", "c\r", "\n{", "}\nlast"]) from.write(piece);
+    from.end();
+    await new Promise((resolve) => from.once("close", resolve));
+    expect(String(to.read())).toBe("a\nbc\n{}\nlast\n");
+  });
+
+  it("lines that come together: are written together", async () => {
+    const [from, to] = [new PassThrough(), new PassThrough()];
+    let writes = 0;
+    to.on("data", () => writes++);
+    printLog(from, to, { format: "json", isWanted: () => true });
+    from.end("{}\n".repeat(100));
+    await new Promise((resolve) => from.once("close", resolve));
+    expect(writes).toBe(1);
+  });
+
   it("text: events are short", async () => {
     expect(await printed("text", () => true)).toBe(`${logLineText(EVENT)}\nplain\n`);
   });

@@ -46,6 +46,15 @@ describe("the audit log", () => {
     ]);
   });
 
+  it.each([
+    ["deployed", {}, ["192.0.2.1"]],
+    ["local", { SERVER_STARTED_AT: "1" }, undefined],
+  ])("a %s server: the address of the client is what the platform says", async (_, vars, sourceIPs) => {
+    const other = await new AccessWorld(vars).begin();
+    await other.ask("POST", SERVICES, { body: service("a"), headers: { "Audit-ID": "from", "CF-Connecting-IP": "192.0.2.1" } });
+    expect(recordsOf("from").map((record) => record.sourceIPs)).toEqual([sourceIPs]);
+  });
+
   it("a write that is forbidden: is recorded with its user", async () => {
     const token = await world.tokenOf("bob");
     await world.ask("DELETE", `${SERVICES}/a`, { token, headers: { "Audit-ID": "two" } });

@@ -2,6 +2,7 @@
 import { relative } from "node:path";
 import { npmAbove } from "./serve/npm-above";
 import { parseOptions, usage } from "./serve/options";
+import { isEveryAddress } from "./serve/own-names";
 import { ownSignals } from "./serve/signals";
 import { runProgram } from "./terminal/command-line";
 
@@ -18,8 +19,9 @@ const code = await runProgram({
     ownSignals(() => stopped.abort());
     setInterval(() => npm.isGone() && stopped.abort(), NPM_INTERVAL_MS).unref();
     return serve(options, stopped, {
-      ready: ({ url, folder }) => {
-        const ready = `Servicenet is ready at ${url} (data in ${shown(folder.path)}, Ctrl-C stops)`;
+      ready: ({ url, host, folder }) => {
+        const where = isEveryAddress(host) ? ` and at every address of this machine (${host})` : "";
+        const ready = `Servicenet is ready at ${url}${where} (data in ${shown(folder.path)}, Ctrl-C stops)`;
         // In one write: a reader of one line has the other, too.
         console.log(`${ready}\nTry: kubectl --kubeconfig ${shown(folder.kubeconfigPath)} create service clusterip hello --tcp=80`);
       },

@@ -38,8 +38,8 @@ const refuseMs = 1_000;
 const drainMsMax = 2_000;
 
 interface Announcer {
-  /** /readyz answers 200. */
-  ready(at: { url: string; folder: DataFolder }): void;
+  /** /readyz answers 200. `host`: the address that the server listens on. It differs from that of `url` when the server listens on every address. */
+  ready(at: { url: string; host: string; folder: DataFolder }): void;
   /** The server has ended on request. */
   stopped(folder: DataFolder): void;
 }
@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     writePrivate(folder.kubeconfigPath, kubeconfig(url, security?.client));
     crons = await fireCrons(runtime, config.name, config.crons);
     renewals = await renewIdentity(runtime, config.name, options.renewSeconds);
-    announce.ready({ url, folder });
+    announce.ready({ url, host, folder });
     end = await untilEnd(process, folder, stop);
     if (end === "asked") return EXIT_STOPPED;
     if (end === "folder") {

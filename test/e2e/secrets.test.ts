@@ -93,6 +93,7 @@ describe("a server on loopback", () => {
 
   it("on an address that others reach: Secrets for those who may read them; without a credential on loopback again: they are there", async () => {
     server = await startServer(data, ["--host", "0.0.0.0"], { secure: true });
+    expect(server.output()).toContain(`ready at ${server.url} and at every address of this machine (0.0.0.0) (`);
     const codeOf = async (headers: Record<string, string>): Promise<number | undefined> => {
       const [answer] = (await once(
         request(`${server.url}${SECRETS}/kept`, { ca: server.ca, headers, agent: false }).end(),

@@ -9,6 +9,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findChromium } from "../../../scripts/chromium";
 import { openWatches } from "../../support/server/observe";
+import type { Server } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -16,6 +17,8 @@ const SERVICES = "/api/v1/namespaces/default/services";
 const ALLOWED_HOST = "pages.localhost";
 const ARGS = ["--allowed-host", ALLOWED_HOST];
 const server = serverForTests(ARGS);
+/** As `npm start` is without options: HTTPS and tokens. */
+const secured = serverForTests(ARGS, { secure: true });
 let browser: Browser;
 let pages: HttpServer;
 /** Another server serves one page: at a host that the API server allows, and at one that is foreign to it. */
@@ -67,11 +70,18 @@ async function write(method: "POST" | "DELETE", path: string, body?: unknown): P
 const create = (name: string) => write("POST", SERVICES, { metadata: { name }, spec: { ports: [{ port: 80 }] } });
 const remove = (name: string) => write("DELETE", `${SERVICES}/${name}`);
 
-/** Opens the page of the other server; it watches at once. */
-async function watchingPage(query: string, { protocols = [], at = allowed }: { protocols?: string[]; at?: string } = {}): Promise<Page> {
-  const parameters = new URLSearchParams({ watch: `${server.url.replace("http", "ws")}${SERVICES}?watch=true&${query}` });
+interface Watching {
+  protocols?: string[];
+  /** where the page is */
+  at?: string;
+  of?: Server;
+}
+
+/** Opens the page of the other server; it watches at once. A browser does not know the CA of a local server. */
+async function watchingPage(query: string, { protocols = [], at = allowed, of = server }: Watching = {}): Promise<Page> {
+  const parameters = new URLSearchParams({ watch: `${of.url.replace("http", "ws")}${SERVICES}?watch=true&${query}` });
   for (const protocol of protocols) parameters.append("protocol", protocol);
-  page = await browser.newPage();
+  page = await browser.newPage({ ignoreHTTPSErrors: true });
   await page.goto(`${at}?${parameters.toString()}`);
   return page;
 }
@@ -95,8 +105,8 @@ describe("page of a foreign origin", () => {
     const told = [read, written].map((call) =>
       page.evaluate(call.replace("URL", `"${server.url}${SERVICES}"`) + ".then(({ status }) => status, (error) => error.name)"),
     );
-    // An opaque answer has status 0.
-    expect(await Promise.all(told)).toEqual(["TypeError", 0]);
+    // The second one is sent, and its answer is kept from the page.
+    expect(await Promise.all(told)).toEqual(["TypeError", "TypeError"]);
     expect((await fetch(`${server.url}${SERVICES}/foreign`)).status).toBe(404);
   });
 });
@@ -148,9 +158,32 @@ describe("page of an allowed host", () => {
   });
 });
 
+describe("page of an allowed host, at a server with HTTPS", () => {
+  const inProtocol = (token: string): string[] => [
+    `base64url.bearer.authorization.k8s.io.${Buffer.from(token).toString("base64url")}`,
+    "base64.binary.k8s.io",
+  ];
+
+  it("WebSocket watch with a token as subprotocol: has the token's rights, and the token is in no answer", async () => {
+    await watchingPage("", { of: secured, protocols: inProtocol(secured.token) });
+    await eventually(heard).toContain("ADDED kubernetes");
+    expect(await page.evaluate("window.protocol")).toBe("base64.binary.k8s.io");
+  });
+
+  it.each([
+    ["none", []],
+    ["one that nobody made", inProtocol(`sn_${"0".repeat(20)}_${"A".repeat(43)}`)],
+  ])("WebSocket watch with a token that does not do (%s): the handshake fails", async (_, protocols) => {
+    await watchingPage("", { of: secured, protocols });
+    await eventually(ended).toEqual({ code: 1006, wasClean: false });
+    expect(await heard()).toEqual([]);
+  });
+});
+
 describe("page of the server's own origin", () => {
   it("page: lists, creates, deletes and watches", async () => {
-    page = await browser.newPage();
+    // The document stands for a page that a proxy serves at the same origin; an answer itself may load nothing.
+    page = await browser.newPage({ bypassCSP: true });
     await page.goto(`${server.url}/version`);
     const body = JSON.stringify({ metadata: { name: "by-page" }, spec: { ports: [{ port: 80 }] } });
     const told = await page.evaluate(`(async () => {

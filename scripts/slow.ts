@@ -20,6 +20,13 @@ npm test (SERVICENET_TEST_COUNTS); the last line is over both.
 
 Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
 
+/** Files with random histories, of which `npm test` runs few. */
+const HISTORIES = [
+  ...["allocation", "endpoints", "handing-over", "proxy-health", "quotas", "repair"].map((name) => `test/sim/${name}.test.ts`),
+  "test/unit/leases/client/elector-random.test.ts",
+  "test/unit/leases/nodes/lifecycle-pass-random.test.ts",
+];
+
 await runProgram({
   name: "slow",
   usage,
@@ -58,8 +65,9 @@ await runProgram({
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
         () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
+        () => vitest("random histories", ["-c", "vitest.config.ts", ...HISTORIES], { env: { SIM_HISTORIES: "150" } }),
         // Seeds beyond those of `npm test`.
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "501"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "101"]),
         () => check(`random requests of seed ${seed}`, ["npm", "run", "--silent", "fuzz", "--", "--minutes", "2", "--seed", seed]),
       ]),
     ]);

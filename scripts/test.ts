@@ -16,13 +16,12 @@ Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong optio
 
 const conformance = "test/e2e/conformance";
 /** End-to-end tests that wait for minutes, timeouts and clients more than they compute. */
-const WAITING = ["access-page", "gates", "import", "informers", "proxy", "repair-by-poke", "stalled-bodies", "watching"].map(
+const WAITING = ["identity", "import", "nodes", "proxy", "repair-by-poke", "stalled-bodies", "watching"].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
 /** Of one run in one runtime. */
-const IN_WORKERD = {
+const PURE = {
   "unit tests": "test/unit/",
-  "object tests": "test/object/",
   "simulated scenarios": "test/sim/",
   "conformance of the rules": "test/conformance/",
 };
@@ -34,7 +33,7 @@ await runProgram({
   main: async () => {
     const env = inMemory({ beforeEnd: endCommands });
     const excluded = [`${conformance}/**`, ...WAITING].flatMap((path) => ["--exclude", path]);
-    // Two lanes for two cores, and one that mostly waits. All three take about as long.
+    // Four lanes for two cores: each of them waits now and then. All take about as long.
     const lanes = await Promise.all([
       inTurn([
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
@@ -43,12 +42,13 @@ await runProgram({
       ]),
       inTurn([
         () => check("types", ["npm", "run", "--silent", "typecheck"]),
+        () => vitest("pure tests in workerd", ["-c", "vitest.config.ts", ...Object.values(PURE)], { env, parts: PURE }),
+      ]),
+      inTurn([() => vitest("object tests in workerd", ["-c", "vitest.config.ts", "test/object/"], { env })]),
+      inTurn([
         () => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING], { env }),
         () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance], { env }),
-      ]),
-      inTurn([
-        () => vitest("tests in workerd", ["-c", "vitest.config.ts"], { env, parts: IN_WORKERD }),
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "300"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "100"]),
       ]),
     ]);
     const counts = finish(lanes.flat());

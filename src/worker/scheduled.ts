@@ -119,7 +119,7 @@ interface Job {
   onlyBusy?: true;
   /**
    * Its tasks. A cluster with writes gets all of them. An idle one gets one part in each round through all clusters. With the start of its objects
-   * that is at most 20 calls to objects; the garbage collector, which asks every store, has 28 (test/object/cron-cost.test.ts).
+   * that is at most 20 calls to objects; the garbage collector, which asks every store, has 28 (test/object/slow/cron-cost.test.ts).
    */
   parts: readonly (readonly Task[])[];
 }

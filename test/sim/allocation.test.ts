@@ -9,9 +9,9 @@ import { overriding } from "../support/worlds/overriding";
 import { type HistoryReport, runHistory } from "../support/sim/history";
 import { expectNoticed } from "../support/sim/noticed";
 import type { Sabotage } from "../support/sim/platform";
+import { histories, SEED, seedsOf } from "../support/sim/seeds";
 
-const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
-const SEED = Number(variable("SEED") || "0");
+const HISTORIES = histories(80);
 /** Within so many histories the loss of a protection has to show. */
 const NOTICED_WITHIN = 500;
 /** Of what few histories notice: a seed that did. */
@@ -23,7 +23,7 @@ const FIRST: Readonly<Record<string, number>> = {
 describe("random histories of the allocation path", () => {
   it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): keeps I1 to I4 and leaves nothing behind`, async () => {
     const failed: HistoryReport[] = [];
-    for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
+    for (const seed of seedsOf(HISTORIES)) {
       const report = await runHistory({ seed });
       if (report.violations.length > 0) failed.push(report);
     }
@@ -78,15 +78,6 @@ function forgetful(storage: LedgerStorage): LedgerStorage["numberGet"] {
   return (name) => (name === "paired" ? Number.MAX_SAFE_INTEGER : storage.numberGet(name));
 }
 
-function seeds(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
-}
-
 function describeFailure({ seed, violations, ...rest }: HistoryReport): string {
   return [`SEED=${seed}: ${JSON.stringify(rest)}`, ...violations].join("\n  ");
-}
-
-/** Of the environment, as vitest.config.ts hands it on. */
-function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
-  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
 }

@@ -7,16 +7,16 @@ import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
 import { expectNoticed } from "../support/sim/noticed";
 import type { Sabotage } from "../support/sim/platform";
 import { type HandoffReport, runHandoffHistory } from "../support/sim/handoff-history";
+import { histories, SEED, seedsOf } from "../support/sim/seeds";
 
-const HISTORIES = Number(variable("SIM_HISTORIES") || "100");
-const SEED = Number(variable("SEED") || "0");
+const HISTORIES = histories(30);
 const NOTICED_WITHIN = 100;
 
 describe("random histories of hand-offs", () => {
   it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): keeps I1 to I4 and leaves nothing behind`, async () => {
     const failed: HandoffReport[] = [];
     let received = 0;
-    for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
+    for (const seed of seedsOf(HISTORIES)) {
       const report = await runHandoffHistory({ seed });
       if (report.violations.length > 0) failed.push(report);
       received += report.received;
@@ -52,15 +52,6 @@ function believesAnything(owner: ServiceCIDRRpc): ServiceCIDRRpc {
   });
 }
 
-function seeds(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
-}
-
 function describeFailure({ seed, violations, parameters }: HandoffReport): string {
   return [`SEED=${seed}: ${JSON.stringify(parameters)}`, ...violations].join("\n  ");
-}
-
-/** Of the environment, as vitest.config.ts hands it on. */
-function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
-  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
 }

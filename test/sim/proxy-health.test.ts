@@ -9,9 +9,9 @@ import { shardOf } from "../../src/tenancy/cluster-objects";
 import { NO_FAULTS } from "../support/sim/network";
 import { ProxyHealthWorld, TAINT } from "../support/sim/proxy-health";
 import { pick, seededRandom } from "../support/sim/seeded-random";
+import { histories, SEED, seedsOf } from "../support/sim/seeds";
 
-const HISTORIES = Number(variable("SIM_HISTORIES") || "25");
-const SEED = Number(variable("SEED") || "0");
+const HISTORIES = histories(25);
 /** Within so many histories the loss of a protection has to show. */
 const NOTICED_WITHIN = 100;
 const STEPS = 100;
@@ -172,8 +172,7 @@ async function wrongIn(seed: number, isMute = false): Promise<string> {
 
 it(`histories (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): half a minute after the last fault all shards answer the truth`, async () => {
   let wrong = "";
-  if (SEED) wrong = await wrongIn(SEED);
-  else for (let seed = 1; seed <= HISTORIES; seed++) wrong += await wrongIn(seed);
+  for (const seed of seedsOf(HISTORIES)) wrong += await wrongIn(seed);
   expect(wrong).toBe("");
 }, 120_000);
 
@@ -182,8 +181,3 @@ it("without the question behind a check: some history notices", async () => {
   while (seed < NOTICED_WITHIN && !(await wrongIn(seed, true))) seed++;
   expect(seed).toBeLessThan(NOTICED_WITHIN);
 }, 120_000);
-
-/** Of the environment, as vitest.config.ts hands it on. */
-function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
-  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
-}

@@ -13,9 +13,9 @@ import { SimCluster } from "../support/sim/cluster";
 import { crashSomeone, drawFaults, isExpected } from "../support/sim/history";
 import { CLIENT, NO_FAULTS } from "../support/sim/network";
 import { DELETE } from "../support/worlds/store-world";
+import { histories, SEED, seedsOf } from "../support/sim/seeds";
 
-const HISTORIES = Number(variable("SIM_HISTORIES") || "300");
-const SEED = Number(variable("SEED") || "0");
+const HISTORIES = histories(60);
 const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];
 
 interface Report {
@@ -100,7 +100,7 @@ describe("random histories with repair", () => {
   it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): ends whole`, async () => {
     const failed: string[] = [];
     const total = { deletedByHand: 0, restored: 0, nodePortsRestored: 0, nodePortsFreed: 0, passes: 0 };
-    for (const seed of SEED ? [SEED] : seeds(HISTORIES)) {
+    for (const seed of seedsOf(HISTORIES)) {
       const { violations, ...counts } = await runRepairHistory(seed);
       for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += counts[key];
       if (violations.length > 0) failed.push([`SEED=${seed}`, ...violations].join("\n  "));
@@ -117,9 +117,4 @@ describe("random histories with repair", () => {
 
 function seeds(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
-}
-
-/** Of the environment, as vitest.config.ts hands it on. */
-function variable(name: "SEED" | "SIM_HISTORIES"): string | undefined {
-  return (import.meta as { env?: Record<string, string | undefined> }).env?.[name];
 }

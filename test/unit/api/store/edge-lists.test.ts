@@ -11,9 +11,10 @@ import { fakeDigest } from "../../../support/sim/fake-digest";
 import { FaultyKv, KV_FAULTS, type KvFault } from "../../../support/sim/faulty-kv";
 import { seededRandom } from "../../../support/sim/seeded-random";
 import { aLease, collectionRequest, StoreWorld } from "../../../support/worlds/store-world";
+import { SEED } from "../../../support/sim/seeds";
 
 const NAME = "default/leases.coordination.k8s.io";
-const seeds = Array.from({ length: 20 }, (_, i) => Number((import.meta as { env?: Record<string, string> }).env?.["SEED"] ?? 1) + i);
+const seeds = Array.from({ length: 20 }, (_, i) => (SEED || 1) + i);
 
 interface Listed {
   revision: number;

@@ -317,11 +317,13 @@ describe("GET /check/slices", () => {
   });
 
   it("a Service with a selector, and nobody keeps slices: a notice", async () => {
-    const selecting = { ...service("web", "10.96.0.20"), spec: { ...service("web", "10.96.0.20").spec, selector: { app: "web" } } };
+    const services = healthy().services.map((one) =>
+      one.metadata?.name === "web" ? { ...one, spec: { ...one.spec, selector: { app: "web" } } } : one,
+    );
     const { send: get } = world(
       (method, object) =>
         method === "objectsAfter" && object.startsWith("SERVICES_STORE")
-          ? { objects: [service("kubernetes", "10.96.0.1"), selecting].map((one) => JSON.stringify(one)), cursor: {}, next: "" }
+          ? { objects: services.map((one) => JSON.stringify(one)), cursor: {}, next: "" }
           : undefined,
       { CONTROLLERS: "*,-endpointslice-controller", ADVERTISE_ADDRESSES: "192.0.2.1" },
     );

@@ -1,16 +1,17 @@
 import { runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { ResourceStore } from "../../durable-objects/resource-store";
-import { collect, createIn, freshCluster, mergePatch, storeStubOf } from "../support/objects/store-stubs";
-import { aLease } from "../support/worlds/store-world";
-import { seededRandom } from "../support/sim/seeded-random";
+import type { ResourceStore } from "../../../durable-objects/resource-store";
+import { collect, createIn, freshCluster, mergePatch, storeStubOf } from "../../support/objects/store-stubs";
+import { aLease } from "../../support/worlds/store-world";
+import { seededRandom } from "../../support/sim/seeded-random";
+import { SEED } from "../../support/sim/seeds";
 
 const SECONDS = 60;
 const WRITES_PER_SECOND = 200;
 const OBJECTS = 100;
 /** characters of a Service with its managedFields */
 const OBJECT_CHARS = 1_500;
-const seed = Number((import.meta as { env?: Record<string, string | undefined> }).env?.["SEED"] ?? 20_261_121);
+const seed = SEED || 20_261_121;
 
 it(`a client away for 60 s at 200 writes/s (seed ${seed}): continues without a list`, async () => {
   const random = seededRandom(seed);

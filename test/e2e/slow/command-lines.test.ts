@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Ended, runProgram, runProgramHere } from "../support/server/program";
-import { removeFolder, temporaryFolder } from "../support/server/server";
+import { type Ended, runProgram, runProgramHere } from "../../support/server/program";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
 
 /** file of scripts/ -> how users call it */
 const PROGRAMS: Readonly<Record<string, string>> = {

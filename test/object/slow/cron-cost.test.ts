@@ -8,15 +8,15 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { CONTROLLERS } from "../../durable-objects/controllers";
-import { servicesStore, recordedObject } from "../../durable-objects/peers";
-import { clusterObjects } from "../../src/tenancy/cluster-objects";
-import { busyKey, busyPrefix, directoryKey } from "../../src/tenancy/directory-keys";
-import { HOOKS } from "../../src/worker/system/start-hooks";
-import worker from "../../src/worker/index";
-import { type Call, countedCalls } from "../support/objects/counted-calls";
-import { createRequest, WRITE } from "../support/worlds/store-world";
+import type { Env } from "../../../durable-objects/env";
+import { CONTROLLERS } from "../../../durable-objects/controllers";
+import { servicesStore, recordedObject } from "../../../durable-objects/peers";
+import { clusterObjects } from "../../../src/tenancy/cluster-objects";
+import { busyKey, busyPrefix, directoryKey } from "../../../src/tenancy/directory-keys";
+import { HOOKS } from "../../../src/worker/system/start-hooks";
+import worker from "../../../src/worker/index";
+import { type Call, countedCalls } from "../../support/objects/counted-calls";
+import { createRequest, WRITE } from "../../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 /** With how many rounds through all clusters an idle one has had everything of the job, and whether the job visits one that is busy. */

@@ -1,9 +1,9 @@
 /** Requests that are large or long on purpose. Each is answered with a 2xx or 4xx, and the server goes on. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkState } from "../support/checks/checkers";
-import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
-import { observe } from "../support/server/observe";
-import { serverForTests } from "../support/server/server-for-tests";
+import { checkState } from "../../support/checks/checkers";
+import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../../support/clients/api";
+import { observe } from "../../support/server/observe";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 /** Far more than any request needs: a hang fails, a busy machine does not. */
 const PATIENCE_MS = 120_000;

@@ -2,9 +2,9 @@
  * Every route, asked for by those who may not: the list comes from the app and the registry, so that a new route is asked for without a change here.
  */
 import { beforeEach, describe, expect, it } from "vitest";
-import { BEARER_PROTOCOL } from "../../src/worker/http/credentials";
-import { AccessWorld, type AskOptions } from "../support/access/access-world";
-import { everyPath, METHODS } from "../support/access/every-request";
+import { BEARER_PROTOCOL } from "../../../src/worker/http/credentials";
+import { AccessWorld, type AskOptions } from "../../support/access/access-world";
+import { everyPath, METHODS } from "../../support/access/every-request";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const PROBES = ["/healthz", "/livez", "/readyz"];
@@ -115,16 +115,37 @@ describe("every route", () => {
     expect(await otherHandshakes(inProtocol(token), (path, code) => (isProbe(path) ? code === 200 : code === 403))).toEqual([]);
   });
 
-  it("with the rights to view: no write, and of what can be read what the role has", async () => {
-    await world.make(`${RBAC}/clusterrolebindings`, {
-      metadata: { name: "viewer" },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:aggregate-to-view" },
-      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "viewer" }],
-    });
-    const token = await world.tokenOf("viewer", { clusters: [world.cluster] });
-    const isRight = (method: string, path: string, code: number): boolean =>
-      viewerMay(method, path) ? code !== 401 && code !== 403 && code < 500 : code === 403;
-    expect(await others({ token }, isRight)).toEqual([]);
-    expect(await otherHandshakes(inProtocol(token), (path, code) => isRight("GET", path, code))).toEqual([]);
-  });
+  /** A token of this server, and one of a service account. */
+  const CREDENTIALS: Readonly<Record<string, () => Promise<{ subject: object; token: string }>>> = {
+    "a token of this server": async () => ({
+      subject: { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "viewer" },
+      token: await world.tokenOf("viewer", { clusters: [world.cluster] }),
+    }),
+    "a token of a service account": async () => {
+      const accounts = "/api/v1/namespaces/default/serviceaccounts";
+      await world.make(accounts, { metadata: { name: "viewer" } });
+      const { body } = await world.ask("POST", `${accounts}/viewer/token`, { body: {} });
+      return {
+        subject: { kind: "ServiceAccount", namespace: "default", name: "viewer" },
+        token: (body.status as { token: string }).token,
+      };
+    },
+  };
+
+  it.each(Object.entries(CREDENTIALS))(
+    "with the rights to view, %s: no write, and of what can be read what the role has",
+    async (_, made) => {
+      const { subject, token } = await made();
+      // What the controller gathers in the role `view`.
+      await world.make(`${RBAC}/clusterrolebindings`, {
+        metadata: { name: "viewer" },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:aggregate-to-view" },
+        subjects: [subject],
+      });
+      const isRight = (method: string, path: string, code: number): boolean =>
+        viewerMay(method, path) ? code !== 401 && code !== 403 && code < 500 : code === 403;
+      expect(await others({ token }, isRight)).toEqual([]);
+      expect(await otherHandshakes(inProtocol(token), (path, code) => isRight("GET", path, code))).toEqual([]);
+    },
+  );
 });

@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseOptions } from "../../scripts/check/options";
-import type { CheckOutcome } from "../../scripts/check/run";
-import { decodeContinue, encodeContinue } from "../../src/api/meta/continue-token";
-import { listEnvelope } from "../../src/api/meta/list";
-import { Api } from "../support/clients/api";
-import { runningPod } from "../support/clients/running-pod";
-import { ipAddress, service, serviceCIDR } from "../support/worlds/checked-cluster";
-import { runProgram } from "../support/server/program";
-import { getJson } from "../support/server/server";
-import { NODES_ARE_NAMES, serverForTests } from "../support/server/server-for-tests";
+import { parseOptions } from "../../../scripts/check/options";
+import type { CheckOutcome } from "../../../scripts/check/run";
+import { decodeContinue, encodeContinue } from "../../../src/api/meta/continue-token";
+import { listEnvelope } from "../../../src/api/meta/list";
+import { Api } from "../../support/clients/api";
+import { runningPod } from "../../support/clients/running-pod";
+import { ipAddress, service, serviceCIDR } from "../../support/worlds/checked-cluster";
+import { runProgram } from "../../support/server/program";
+import { getJson } from "../../support/server/server";
+import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";
 
 const server = serverForTests(NODES_ARE_NAMES);
 

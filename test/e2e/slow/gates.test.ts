@@ -1,11 +1,11 @@
 /** Feature gates switched between two starts of the server on the same data: no Service loses its address, whatever is on or off. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type RangeAllocation, readRangeAllocation } from "../../src/tools/import/range-allocation";
-import { upstreamRow } from "../conformance/upstream-row";
-import { Api, type Body, MERGE_PATCH } from "../support/clients/api";
-import { followZones, plainFetch } from "../support/examples/zones";
-import { removeFolder, type Server, startServer, temporaryFolder } from "../support/server/server";
+import { type RangeAllocation, readRangeAllocation } from "../../../src/tools/import/range-allocation";
+import { upstreamRow } from "../../conformance/upstream-row";
+import { Api, type Body, MERGE_PATCH } from "../../support/clients/api";
+import { followZones, plainFetch } from "../../support/examples/zones";
+import { removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const NETWORKING = "/apis/networking.k8s.io/v1";

@@ -6,12 +6,12 @@ import { request } from "node:https";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { recipe } from "../support/examples/access-page";
-import { type Ended, runProgram } from "../support/server/program";
-import { removeFolder, temporaryFolder } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { recipe } from "../../support/examples/access-page";
+import { type Ended, runProgram } from "../../support/server/program";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
+import { serverForTests } from "../../support/server/server-for-tests";
 
-const root = join(import.meta.dirname, "..", "..");
+const root = join(import.meta.dirname, "..", "..", "..");
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 /** An answer is kept for half a minute. */
 const KEPT = { timeout: 40_000, interval: 1_000 };

@@ -2,11 +2,11 @@
  * Random paths and headers: nobody gets what he has no right to, however he writes it. A failure prints the seed; `SEED=<n>` runs it again.
  */
 import { beforeEach, describe, expect, it } from "vitest";
-import type { WordRandom } from "../../src/core/base/word-random";
-import { BEARER_PROTOCOL } from "../../src/worker/http/credentials";
-import { ADMIN_TOKEN, AccessWorld } from "../support/access/access-world";
-import { everyPath, METHODS } from "../support/access/every-request";
-import { pick, seededRandom } from "../support/sim/seeded-random";
+import type { WordRandom } from "../../../src/core/base/word-random";
+import { BEARER_PROTOCOL } from "../../../src/worker/http/credentials";
+import { ADMIN_TOKEN, AccessWorld } from "../../support/access/access-world";
+import { everyPath, METHODS } from "../../support/access/every-request";
+import { pick, seededRandom } from "../../support/sim/seeded-random";
 
 const SEED = Number(process.env["SEED"] ?? 20_261_126);
 const REQUESTS = 1_500;

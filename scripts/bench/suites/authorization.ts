@@ -3,8 +3,7 @@
  * user with a token of his own whose rights come from a ClusterRole, the second of them with the audit log as a deployment has it. So TLS is on every side.
  */
 import type { Server } from "../../../test/support/server/server";
-import { send } from "../../cluster/send";
-import { bearer, type Target } from "../../cluster/target";
+import { administered, userOf } from "../bench-users";
 import type { BenchRow } from "../row";
 import { createServices, type LoadedServer, quantile, withServer } from "../started";
 
@@ -37,8 +36,8 @@ export function benchAuthorization(): Promise<BenchRow[]> {
 
 async function compare(open: Server, asked: Server, audited: Server): Promise<BenchRow[]> {
   const off = sideOf(administered(open));
-  const on = sideOf(await withUser(asked));
-  const logged = sideOf(await withUser(audited));
+  const on = sideOf(await userOf(asked, USER));
+  const logged = sideOf(await userOf(audited, USER));
   // The first round is that of cold machine code.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const { server, rates, p50s, p99s } of [off, on, logged]) {
@@ -61,27 +60,6 @@ async function compare(open: Server, asked: Server, audited: Server): Promise<Be
 
 function sideOf(server: LoadedServer): Side {
   return { server, rates: [], p50s: [], p99s: [] };
-}
-
-function administered({ url, ca, token }: Server): Target {
-  return { url, options: { ca, headers: { ...bearer(token) } } };
-}
-
-/** The server as a user sees it who may create Services. */
-async function withUser(server: Server): Promise<Target> {
-  const admin = administered(server);
-  const make = async (path: string, body: object): Promise<unknown> => {
-    const { status, text } = await send(admin, "POST", path, body, "application/json");
-    if (status !== 201) throw new Error(`POST ${path}: ${String(status)} ${text}`);
-    return JSON.parse(text);
-  };
-  const group = "/apis/rbac.authorization.k8s.io/v1";
-  const rules = [{ apiGroups: [""], resources: ["services"], verbs: ["create"] }];
-  await make(`${group}/clusterroles`, { metadata: { name: USER }, rules });
-  const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: USER };
-  await make(`${group}/clusterrolebindings`, { metadata: { name: USER }, roleRef, subjects: [{ kind: "User", name: USER }] });
-  const { token } = (await make("/admin/tokens", { user: USER })) as { token: string };
-  return { url: server.url, options: { ca: server.ca, headers: { ...bearer(token) } } };
 }
 
 function rowsOf(name: string, { rates, p50s, p99s }: Side, note: string): BenchRow[] {

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "vitest";
-import { watchman } from "../../scripts/serve/lifeline";
-import { childrenOf, identify, type ProcessIdentity } from "../../scripts/serve/processes";
-import { getJson, removeFolder, startProcess, temporaryFolder } from "../support/server/server";
-import type { ServerProcess } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { watchman } from "../../../scripts/serve/lifeline";
+import { childrenOf, identify, type ProcessIdentity } from "../../../scripts/serve/processes";
+import { getJson, removeFolder, startProcess, temporaryFolder } from "../../support/server/server";
+import type { ServerProcess } from "../../support/server/server";
+import { serverForTests } from "../../support/server/server-for-tests";
 
 const folders: string[] = [];
 const newFolder = () => {

@@ -8,14 +8,14 @@ import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
-import { parseControllers } from "../../src/core/config/controllers";
-import { Api, type Body, MERGE_PATCH } from "../support/clients/api";
-import { parsePrometheus } from "../support/values/prometheus";
-import { getJson, removeFolder, temporaryFolder } from "../support/server/server";
-import { startCommand } from "../support/server/program";
-import { serverForTests } from "../support/server/server-for-tests";
+import { parseControllers } from "../../../src/core/config/controllers";
+import { Api, type Body, MERGE_PATCH } from "../../support/clients/api";
+import { parsePrometheus } from "../../support/values/prometheus";
+import { getJson, removeFolder, temporaryFolder } from "../../support/server/server";
+import { startCommand } from "../../support/server/program";
+import { serverForTests } from "../../support/server/server-for-tests";
 
-const root = join(import.meta.dirname, "..", "..");
+const root = join(import.meta.dirname, "..", "..", "..");
 const folders: string[] = [];
 afterAll(() => folders.forEach(removeFolder));
 

@@ -27,7 +27,8 @@ async function given(cluster: ObjectCluster): Promise<void> {
 async function put(cluster: ObjectCluster): Promise<{ ok: boolean }> {
   const url = `http://server/clusters/${cluster.name}/admin/rangeallocations/serviceips`;
   const body = JSON.stringify({ kind: "RangeAllocation", ...writeRangeAllocation(RANGE, BITS) });
-  const response = await rangeAllocationsResponse(bindings, cluster.name, new Request(url, { method: "PUT", body }), "serviceips");
+  const init = { method: "PUT", body, headers: { "Content-Type": "application/json" } };
+  const response = await rangeAllocationsResponse(bindings, cluster.name, new Request(url, init), "serviceips");
   return noteAnswered(cluster, { ok: response.ok });
 }
 

@@ -7,7 +7,7 @@ import { type Attributes, type Decision, NO_OPINION } from "./authorization/attr
 import { isMaster, type User } from "./identity/user";
 import { authorizeAgent } from "./nodes/agent-authorizer";
 import { authorizeNode } from "./nodes/node-authorizer";
-import type { NodeDecision } from "./nodes/node-decision";
+import { type NodeDecision, unrelated } from "./nodes/node-decision";
 import { authorizeByRbac } from "./rbac/authorize";
 import type { Policy } from "./rbac/policy";
 
@@ -29,6 +29,13 @@ export function authorize(user: User, attributes: Attributes, { modes, policy }:
     if (decision.reason !== "") reasons.push(decision.reason);
   }
   return { ...NO_OPINION, reason: reasons.join("\n") };
+}
+
+/** The decision about a node without a related Pod: the rules alone decide. A refusal names the missing relationship. */
+export function authorizeUnrelated(node: string, user: User, attributes: Attributes, policy: Policy | undefined): Decision {
+  const { decision, reason } = policy ? authorizeByRbac(policy, user, attributes) : NO_OPINION;
+  if (decision === "allow") return { decision, reason };
+  return { ...NO_OPINION, reason: [unrelated(node), reason].filter((text) => text !== "").join("\n") };
 }
 
 type Decide = (user: User, attributes: Attributes) => NodeDecision;

@@ -37,7 +37,7 @@ describe("the log of the runtime", () => {
     expect(await printed("json", () => true)).toBe(`${EVENT}\nplain\n`);
   });
 
-  it("lines that come in pieces: whole, in order, and the last one without its end, too", async () => {
+  it("lines that come in pieces: are printed whole and in order, an unfinished last one too", async () => {
     const [from, to] = [new PassThrough(), new PassThrough()];
     printLog(from, to, { format: "json", isWanted: () => true });
     for (const piece of ["a\nb", "c\r", "\n{", "}\nlast"]) from.write(piece);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { upstreamRow } from "../conformance/upstream-row";
 import { Api, type Body } from "../support/clients/api";
-import { configWithoutCrons } from "../support/server/config-without-crons";
+import { configWithoutCrons } from "../support/server/own-config";
 import { damageData } from "../support/server/damage";
 import { serverForTests } from "../support/server/server-for-tests";
 

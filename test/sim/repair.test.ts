@@ -13,7 +13,7 @@ import { SimCluster } from "../support/sim/cluster";
 import { crashSomeone, drawFaults, isExpected } from "../support/sim/history";
 import { CLIENT, NO_FAULTS } from "../support/sim/network";
 import { DELETE } from "../support/worlds/store-world";
-import { histories, SEED, seedsOf } from "../support/sim/seeds";
+import { firstSeeds, histories, SEED, seedsOf } from "../support/sim/seeds";
 
 const HISTORIES = histories(60);
 const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];
@@ -110,11 +110,7 @@ describe("random histories with repair", () => {
   }, 120_000);
 
   it("without repair: some history does not end whole", async () => {
-    const broken = await Promise.all(seeds(20).map((seed) => runRepairHistory(seed, false)));
+    const broken = await Promise.all(firstSeeds(20).map((seed) => runRepairHistory(seed, false)));
     expect(broken.filter(({ violations }) => violations.length > 0).length).toBeGreaterThan(0);
   }, 60_000);
 });
-
-function seeds(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index + 1);
-}

@@ -3,11 +3,15 @@ import type { OwnerReference, Pod } from "../../api/meta/kubernetes";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
 
+/** Whether the Pod shows one that its kubelet runs by itself. */
+export function isMirrorPod({ metadata }: Pod): boolean {
+  return metadata?.annotations?.[MIRROR_ANNOTATION] !== undefined;
+}
+
 /** Why a kubelet must not create the Pod. The uid of the owner is not compared: the collector deletes a Pod whose owner does not exist. */
 export function mirrorPodProblem(node: string, pod: Pod): string | undefined {
-  if (pod.metadata?.annotations?.[MIRROR_ANNOTATION] === undefined)
-    return `pod does not have "${MIRROR_ANNOTATION}" annotation, node "${node}" can only create mirror pods`;
-  return bindingProblem(node, pod) ?? ownerProblem(node, pod.metadata.ownerReferences ?? []) ?? referenceProblem(node, pod);
+  if (!isMirrorPod(pod)) return `pod does not have "${MIRROR_ANNOTATION}" annotation, node "${node}" can only create mirror pods`;
+  return bindingProblem(node, pod) ?? ownerProblem(node, pod.metadata?.ownerReferences ?? []) ?? referenceProblem(node, pod);
 }
 
 /** Why an agent must not create the Pod. Its Pods are plain ones without owners. */

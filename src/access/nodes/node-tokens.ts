@@ -4,6 +4,7 @@
  * which are not served here.
  */
 import type { Pod, TokenRequest } from "../../api/meta/kubernetes";
+import { isMirrorPod } from "./node-pods";
 
 export const AUDIENCE_VERB = "request-serviceaccounts-token-audience";
 
@@ -29,11 +30,9 @@ export function podTokenProblem(
   return `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user} is not authorized to request tokens for this audience`;
 }
 
-const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
-
 /** Whether the Pod is one of the account. A mirror Pod, which its node makes, relates it to nothing. Source: upstream plugin/pkg/auth/authorizer/node/graph.go. */
-export function runsAs({ metadata, spec }: Pod, account: string): boolean {
-  return spec?.serviceAccountName === account && metadata?.annotations?.[MIRROR_ANNOTATION] === undefined;
+export function runsAs(pod: Pod, account: string): boolean {
+  return pod.spec?.serviceAccountName === account && !isMirrorPod(pod);
 }
 
 /** A token for this API has the audience "". */

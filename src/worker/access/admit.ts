@@ -12,7 +12,7 @@ import { type Attributes, NO_OPINION } from "../../access/authorization/attribut
 import { actAs, impersonated } from "../../access/authorization/impersonation";
 import { notAllowed } from "../../access/authorization/refusals";
 import { attributesOf } from "../../access/authorization/request-attributes";
-import { authorize } from "../../access/authorizer";
+import { authorize, authorizeUnrelated } from "../../access/authorizer";
 import { type NodeDecision, podReadProblem } from "../../access/nodes/node-decision";
 import { ANONYMOUS_CALLER, type Caller, isMaster } from "../../access/identity/user";
 import type { Policy } from "../../access/rbac/policy";
@@ -101,10 +101,10 @@ async function judged(
   const policy = asksRules ? await policyFor(asking, cluster) : ok(undefined);
   if (!policy.ok) return policy;
   const own = accessOf(sender, attributes, { asking, cluster, rules: policy.value });
-  if (!wanted.value) return allowed(own, cluster, config);
+  if (!wanted.value) return allowed(own, cluster);
   const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
   return caller.ok
-    ? allowed({ ...own, caller: caller.value, makesClusters: own.makesClusters && isMaster(caller.value.user) }, cluster, config)
+    ? allowed({ ...own, caller: caller.value, makesClusters: own.makesClusters && isMaster(caller.value.user) }, cluster)
     : caller;
 }
 
@@ -152,24 +152,22 @@ function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }:
 }
 
 /** Only administrators of all clusters use the server's own paths; no cluster's rules count there. */
-function allowed(access: Access, cluster: string, config: Config): Result<Access, Status> {
+function allowed(access: Access, cluster: string): Result<Access, Status> {
   const { asked, caller, judge, makesClusters } = access;
   const { user } = caller;
   const isServers = cluster === "" || (asked.kind === "path" && SERVERS_PATH.test(asked.path));
   const { decision, reason, podOf } = isServers && !makesClusters ? NO_DECISION : judge(user, asked);
   if (decision !== "allow") return err(notAllowed(user, asked, reason));
-  return ok(podOf === undefined ? access : { ...access, hides: (object) => hiddenPod(object, podOf, access, config) });
+  return ok(podOf === undefined ? access : { ...access, hides: (object) => hiddenPod(object, podOf, access) });
 }
 
 const NO_DECISION: NodeDecision = NO_OPINION;
 
-/** A node sees its own Pods. Of others the authorizers behind that of nodes decide. */
-function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, policy }: Access, config: Config): Status | undefined {
-  const problem = podReadProblem(node, pod);
-  if (problem === undefined) return undefined;
-  const others = config.authorizationModes.filter((mode) => mode !== "Node");
-  const { decision, reason } = authorize(caller.user, asked, { modes: others, policy });
-  return decision === "allow" ? undefined : notAllowed(caller.user, asked, [problem, reason].filter((text) => text !== "").join("\n"));
+/** A node sees its own Pods. Of others the rules decide. */
+function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, policy }: Access): Status | undefined {
+  if (podReadProblem(node, pod) === undefined) return undefined;
+  const { decision, reason } = authorizeUnrelated(node, caller.user, asked, policy);
+  return decision === "allow" ? undefined : notAllowed(caller.user, asked, reason);
 }
 
 /** A cluster that is not there has no rules, which allow nothing. */

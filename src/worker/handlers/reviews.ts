@@ -9,11 +9,10 @@ import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
 import { renderingOf, shownResponse, statusResponse } from "../http/respond";
-import { type Attributes, type Decision, NO_OPINION, resourceAttributes } from "../../access/authorization/attributes";
+import { type Attributes, type Decision, resourceAttributes } from "../../access/authorization/attributes";
+import { authorizeUnrelated } from "../../access/authorizer";
 import { isMaster, type User } from "../../access/identity/user";
 import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
-import { unrelated } from "../../access/nodes/node-decision";
-import { authorizeByRbac } from "../../access/rbac/authorize";
 import { rulesIn } from "../../access/rbac/rules-in";
 import type { Access } from "../access/access";
 import type { Review } from "../routing/review-kinds";
@@ -140,9 +139,7 @@ function selectorText(selector: SelectorAttributes | undefined): string {
 /** A review names no Pod: what a node may do because of one of its Pods is not said, and the rules decide. */
 function reviewed({ judge, policy }: Access, user: User, asked: Attributes): Decision {
   const { podOf, ...decision } = judge(user, asked);
-  if (podOf === undefined) return decision;
-  const byRules = policy ? authorizeByRbac(policy, user, asked) : NO_OPINION;
-  return byRules.decision === "allow" ? byRules : { decision: "noOpinion", reason: unrelated(podOf) };
+  return podOf === undefined ? decision : authorizeUnrelated(podOf, user, asked, policy);
 }
 
 function accessAnswer({ decision, reason }: Decision): object {

@@ -2,8 +2,8 @@
 export const AUDIT_ID = "Audit-ID";
 
 /**
- * The answer with what all answers have: their request's id, that its type is the one that it says, and that a browser neither runs nor frames it nor
- * gives it to a page of another origin.
+ * Sets the headers of every answer: the request's id, and those for browsers. A browser must not guess the type, run the answer, frame it, or give it to a
+ * page of another origin.
  */
 export function withCommonHeaders(response: Response, id: string): Response {
   try {

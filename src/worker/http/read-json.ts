@@ -27,7 +27,7 @@ export async function readJsonObject(request: Request, config: Config, what: str
   }
 }
 
-/** What answers of 415 name where only JSON is read. */
+/** The types that a 415 answer names. */
 export const JSON_TYPE = ["application/json"];
 
 /** Whether a body is one of JSON: by its Content-Type, or without one. */

@@ -1,7 +1,7 @@
 /**
- * Fairness among the connections of the local runtime. It looks at its sockets only when it has nothing else to do, and clients that answer at once keep it
- * busy: the others wait, and after 5 s it closes them like idle ones. It has to look before a timer fires. So after some requests the next ones wait for
- * one.
+ * Fairness among the connections of the local runtime. The runtime looks at its sockets only when it is idle, and clients that answer at once keep it busy.
+ * The other connections wait, and after 5 s the runtime closes them as idle ones. It looks at all sockets before a timer fires, so after some requests the
+ * next request waits for a timer.
  */
 import type { Clock } from "../../core/base/ports";
 

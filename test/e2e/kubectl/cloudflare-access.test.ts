@@ -11,12 +11,13 @@ import { parse } from "yaml";
 import { findKubectl } from "../../../scripts/kubectl";
 import { keptCertificates } from "../../../scripts/serve/tls/kept-certificates";
 import { recipe } from "../../support/examples/access-page";
+import { configWith } from "../../support/server/own-config";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
 
 const SECTION = "JWTs of an issuer";
 const AUDIENCE = "AUD-TAG-OF-THE-APPLICATION";
 const folder = temporaryFolder();
-/** The runtime trusts no CA that is limited to addresses, as one of loopback names alone is. */
+/** A CA of loopback names alone is limited to addresses, and the runtime trusts no such CA. */
 const certificates = keptCertificates(folder, ["team.example.com"]);
 const keys = await generateKeyPair("RS256", { extractable: true });
 const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(keys.publicKey)), kid: "k", alg: "RS256", use: "sig" }] });
@@ -24,18 +25,18 @@ const team = createServer({ key: certificates.key, cert: certificates.certificat
   if (asked.url === "/cdn-cgi/access/certs") answer.setHeader("Content-Type", "application/json").end(jwks);
   else answer.writeHead(404).end();
 });
+team.listen(0, "localhost");
+await once(team, "listening");
+const issuer = `https://localhost:${String((team.address() as AddressInfo).port)}`;
+const issuers = recipe(SECTION, "json", "", "cloudflareaccess.com").replaceAll("https://TEAM.cloudflareaccess.com", issuer);
+const configPath = configWith({ AUTHENTICATION_CONFIG: issuers });
 const trustedBefore = process.env["NODE_EXTRA_CA_CERTS"];
-let issuer = "";
 let server: Server;
 
 beforeAll(async () => {
-  team.listen(0, "localhost");
-  await once(team, "listening");
-  issuer = `https://localhost:${String((team.address() as AddressInfo).port)}`;
   // The runtime trusts what Node is told to trust.
   process.env["NODE_EXTRA_CA_CERTS"] = join(folder, "ca.crt");
-  const config = recipe(SECTION, "json", "", "cloudflareaccess.com").replaceAll("https://TEAM.cloudflareaccess.com", issuer);
-  server = await startServer(join(folder, "data"), ["--config", configWith({ AUTHENTICATION_CONFIG: config })], { secure: true });
+  server = await startServer(join(folder, "data"), ["--config", configPath], { secure: true });
 });
 afterAll(async () => {
   if (trustedBefore === undefined) delete process.env["NODE_EXTRA_CA_CERTS"];
@@ -45,19 +46,10 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-/** Writes wrangler.toml with these variables, and returns its path. */
-function configWith(vars: Readonly<Record<string, string>>): string {
-  const root = join(import.meta.dirname, "..", "..", "..");
-  const lines = Object.entries(vars).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-  const text = readFileSync(join(root, "wrangler.toml"), "utf8").replace(/^main = "(.*)"$/m, `main = "${root}/$1"`);
-  const path = join(folder, "wrangler.toml");
-  writeFileSync(path, text.replace(/^\[vars\]$/m, ["[vars]", ...lines].join("\n")));
-  return path;
-}
-
-function jwt(email: string): Promise<string> {
-  const claims = new SignJWT({ email }).setProtectedHeader({ alg: "RS256", kid: "k" }).setIssuer(issuer).setAudience(AUDIENCE);
-  return claims.setIssuedAt().setExpirationTime("1h").sign(keys.privateKey);
+/** Of Jane, as Access signs it. */
+function jwt(key: typeof keys.privateKey): Promise<string> {
+  const claims = new SignJWT({ email: "jane@example.com" }).setProtectedHeader({ alg: "RS256", kid: "k" }).setIssuer(issuer);
+  return claims.setAudience(AUDIENCE).setIssuedAt().setExpirationTime("1h").sign(key);
 }
 
 /** The outcome of a kubectl command of the user of the page's kubeconfig, for whom cloudflared has this JWT. */
@@ -84,7 +76,7 @@ async function kubectl(token: string, line: string): Promise<{ code: number | nu
 }
 
 it("kubectl with the JWT that cloudflared keeps: is its user, with the rights of its user", async () => {
-  const token = await jwt("jane@example.com");
+  const token = await jwt(keys.privateKey);
   const who = await kubectl(token, "auth whoami -o jsonpath={.status.userInfo.username}");
   expect(who).toEqual({ code: 0, out: "jane@example.com", err: "" });
   expect((await kubectl(token, "get services")).err).toContain('User "jane@example.com" cannot list resource "services"');
@@ -93,7 +85,6 @@ it("kubectl with the JWT that cloudflared keeps: is its user, with the rights of
 
 it("a JWT of somebody else's key: is refused", async () => {
   const foreign = await generateKeyPair("RS256");
-  const claims = new SignJWT({ email: "jane@example.com" }).setProtectedHeader({ alg: "RS256", kid: "k" }).setIssuer(issuer);
-  const token = await claims.setAudience(AUDIENCE).setIssuedAt().setExpirationTime("1h").sign(foreign.privateKey);
+  const token = await jwt(foreign.privateKey);
   expect((await kubectl(token, "auth whoami")).err).toContain("must be logged in");
 });

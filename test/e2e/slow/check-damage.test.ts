@@ -5,7 +5,7 @@ import { Page } from "../../../src/core/bitmap/page";
 import type { CheckReport } from "../../../src/tools/check/check-cluster";
 import type { Service } from "../../../src/api/meta/kubernetes";
 import type { RangesView } from "../../../src/addresses/ranges/service-ranges";
-import { configWithoutCrons } from "../../support/server/config-without-crons";
+import { configWithoutCrons } from "../../support/server/own-config";
 import { damageData } from "../../support/server/damage";
 import { runProgram } from "../../support/server/program";
 import { getJson } from "../../support/server/server";

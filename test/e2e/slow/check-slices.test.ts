@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { CheckOutcome } from "../../../scripts/check/run";
 import { Api } from "../../support/clients/api";
 import { runningPod } from "../../support/clients/running-pod";
-import { configWithoutCrons } from "../../support/server/config-without-crons";
+import { configWithoutCrons } from "../../support/server/own-config";
 import { damageData } from "../../support/server/damage";
 import { runProgram } from "../../support/server/program";
 import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";

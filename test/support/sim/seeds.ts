@@ -14,5 +14,9 @@ export function histories(usual: number): number {
 
 /** The seeds of so many histories, or the one that is asked for. */
 export function seedsOf(count: number): number[] {
-  return SEED ? [SEED] : Array.from({ length: count }, (_, index) => index + 1);
+  return SEED ? [SEED] : firstSeeds(count);
+}
+
+export function firstSeeds(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
 }

@@ -5,7 +5,7 @@ import { systemClock } from "../../durable-objects/ports";
 import { ensureDefaultPolicy } from "./access/default-policy";
 import { closing, wantsClose } from "./http/closing";
 import { malformedRequest } from "./http/request-target";
-import { socketsTurn } from "./http/sockets-turn";
+import { SocketsTurns } from "./http/sockets-turns";
 import { runScheduled } from "./scheduled";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import { configOf } from "./routing/config-guard";
@@ -30,6 +30,8 @@ function fetch(request: Request, env: Env, context: ExecutionContext): Response 
   return app.fetch(request, env, context);
 }
 
+const turns = new SocketsTurns(systemClock);
+
 /** A named entrypoint: the local runner's socket reaches it without the platform's routing in front, and with targets as clients write them. */
 export const direct = {
   fetch(request, env, context) {
@@ -37,7 +39,7 @@ export const direct = {
       const answer = malformedRequest(request) ?? fetch(request, env, context);
       return wantsClose(request) ? closing(answer) : answer;
     };
-    return socketsTurn(systemClock)?.then(begin) ?? begin();
+    return turns.take()?.then(begin) ?? begin();
   },
 } satisfies ExportedHandler<Env>;
 

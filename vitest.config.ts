@@ -20,8 +20,14 @@ export default defineConfig({
   ],
   test: {
     include: slow
-      ? ["test/object/slow/*.test.ts"]
-      : ["test/unit/**/*.test.ts", "test/object/*.test.ts", "test/sim/**/*.test.ts", "test/conformance/*.test.ts"],
+      ? ["test/object/slow/*.test.ts", "test/sim/slow/*.test.ts"]
+      : [
+          "test/unit/**/*.test.ts",
+          "test/object/*.test.ts",
+          "test/sim/*.test.ts",
+          "test/sim/hazards/*.test.ts",
+          "test/conformance/*.test.ts",
+        ],
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.
     isolate: slow,

@@ -23,6 +23,7 @@ Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong optio
 /** Files with random histories, of which `npm test` runs few. */
 const HISTORIES = [
   ...["allocation", "endpoints", "handing-over", "proxy-health", "quotas", "repair"].map((name) => `test/sim/${name}.test.ts`),
+  "test/unit/addresses/coordinator/coordinator-crash.test.ts",
   "test/unit/leases/client/elector-random.test.ts",
   "test/unit/leases/nodes/lifecycle-pass-random.test.ts",
 ];
@@ -64,7 +65,7 @@ await runProgram({
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
-        () => vitest("slow object tests", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
+        () => vitest("slow object tests and simulations", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
         () => vitest("random histories", ["-c", "vitest.config.ts", ...HISTORIES], { env: { SIM_HISTORIES: "150" } }),
         // Seeds beyond those of `npm test`.
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "101"]),

@@ -15,7 +15,7 @@ import { CLIENT, NO_FAULTS } from "../support/sim/network";
 import { DELETE } from "../support/worlds/store-world";
 import { firstSeeds, histories, SEED, seedsOf } from "../support/sim/seeds";
 
-const HISTORIES = histories(60);
+const HISTORIES = histories(40);
 const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];
 
 interface Report {

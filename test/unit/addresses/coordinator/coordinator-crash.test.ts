@@ -8,6 +8,7 @@ import { onlyCoveredBy } from "../../../../src/addresses/topology/coverage";
 import { type DrawChoice, drawOwner } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld } from "../../../support/worlds/coordinator-world";
+import { histories, seedsOf } from "../../../support/sim/seeds";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 /** Repeats a client's request, which a crash may lose, until the wanted state is there. */
@@ -219,10 +220,9 @@ function inGap(gap: { first: string; last: string }, address: string): boolean {
 describe("random lives with random deaths", () => {
   it(
     "each seed: no address is given out twice, no address loses its cover, and everything comes to rest",
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
-      const seeds = Array.from({ length: 25 }, (_, i) => 1_000 + i);
-      for (const seed of seeds) {
+      for (const seed of seedsOf(histories(10))) {
         await randomLife(seed).catch((error: unknown) => {
           throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
         });

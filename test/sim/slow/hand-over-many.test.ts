@@ -1,8 +1,8 @@
 /** The end of a ServiceCIDR with many others inside: each of them takes over its part, side by side. */
 import { describe, expect, it } from "vitest";
-import { HANDOFF_TIMEOUT_MS } from "../../../../../src/addresses/rpc/limits";
-import { delayed, TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
-import { type CoordinatorWorld, startedWorld } from "../../../../support/worlds/coordinator-world";
+import { HANDOFF_TIMEOUT_MS } from "../../../src/addresses/rpc/limits";
+import { delayed, TERMINATING } from "../../../src/addresses/coordinator/service-cidr-object";
+import { type CoordinatorWorld, startedWorld } from "../../support/worlds/coordinator-world";
 
 const RANGES = ["10.9.0.0/28"];
 const OUTER_V6 = "fd00:0:0:1::/64";

@@ -4,21 +4,21 @@
  */
 import { stringify } from "yaml";
 import { describe, expect, it } from "vitest";
-import { ok } from "../../src/core/base/result";
-import { parseApply } from "../../src/api/fields/parse-apply";
-import type { KubeObject } from "../../src/api/meta/kubernetes";
-import type { JsonObject } from "../../src/api/schema/json-value";
-import { apiVersionOf } from "../../src/api/meta/type-meta";
-import { definitionOf, definitions } from "../../src/api/registry/all";
-import type { ResourceDefinition } from "../../src/api/registry/resource";
-import type { PatchType, WriteResult } from "../../src/api/rpc/store";
-import { decodeJson } from "../../src/api/schema/decode-json";
-import { encodeProtobuf } from "../../src/api/schema/encode-protobuf";
-import type { BodyType } from "../../src/worker/http/content-type";
-import { decodeBody } from "../../src/worker/http/decode-body";
-import { HostileText } from "../support/values/hostile-text";
-import { seededRandom } from "../support/sim/seeded-random";
-import { StoreWorld, WRITE } from "../support/worlds/store-world";
+import { ok } from "../../../src/core/base/result";
+import { parseApply } from "../../../src/api/fields/parse-apply";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
+import type { JsonObject } from "../../../src/api/schema/json-value";
+import { apiVersionOf } from "../../../src/api/meta/type-meta";
+import { definitionOf, definitions } from "../../../src/api/registry/all";
+import type { ResourceDefinition } from "../../../src/api/registry/resource";
+import type { PatchType, WriteResult } from "../../../src/api/rpc/store";
+import { decodeJson } from "../../../src/api/schema/decode-json";
+import { encodeProtobuf } from "../../../src/api/schema/encode-protobuf";
+import type { BodyType } from "../../../src/worker/http/content-type";
+import { decodeBody } from "../../../src/worker/http/decode-body";
+import { HostileText } from "../../support/values/hostile-text";
+import { seededRandom } from "../../support/sim/seeded-random";
+import { StoreWorld, WRITE } from "../../support/worlds/store-world";
 
 const SEED = Number(process.env.SEED ?? 20260) | 0;
 const ROUNDS = 400;

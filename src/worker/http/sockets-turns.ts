@@ -14,7 +14,7 @@ const LOOKS = 8;
 /** Requests of a turn that look. One would do, but its client may go, and its timers with it. */
 const LOOKERS = 4;
 
-/** When no turn begins for so long, the lookers have all gone. */
+/** When no turn begins for so long, the lookers have all gone, or the clients of whole turns. */
 const STALLED_MS = 1_000;
 
 /** The turns of one isolate. */
@@ -51,7 +51,7 @@ export class SocketsTurns {
     while (this.#turn < own) {
       const before = this.#turn;
       await Promise.race([this.#gate(own), this.clock.sleep(STALLED_MS)]);
-      if (this.#turn === before) this.#begin(before + 1);
+      if (this.#turn === before) this.#begin(own);
     }
   }
 
@@ -64,8 +64,10 @@ export class SocketsTurns {
   }
 
   #begin(turn: number): void {
-    this.#turn = turn;
-    this.#gates.get(turn)?.resolve();
-    this.#gates.delete(turn);
+    while (this.#turn < turn) {
+      this.#turn++;
+      this.#gates.get(this.#turn)?.resolve();
+      this.#gates.delete(this.#turn);
+    }
   }
 }

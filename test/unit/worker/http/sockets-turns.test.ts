@@ -29,8 +29,9 @@ class Burst {
     this.#looks.splice(0, count);
   }
 
-  async passStall(): Promise<void> {
-    for (const resolve of this.#sleeps.splice(0)) resolve();
+  /** The pause passes for all that wait but the first `gone`. */
+  async passStall(gone = 0): Promise<void> {
+    for (const resolve of this.#sleeps.splice(0).slice(gone)) resolve();
     await settle();
   }
 }
@@ -78,4 +79,13 @@ it("a turn begins after a pause when all requests that look lose their clients",
   expect(burst.begun).toHaveLength(124);
   for (let look = 0; look < 16; look++) await burst.look();
   expect(burst.begun).toHaveLength(196);
+});
+
+it("clients of whole turns go: those behind them begin after one pause", async () => {
+  const burst = new Burst(5 * 64);
+  await burst.look();
+  await burst.lose(4);
+  await burst.passStall(60 + 64 + 64);
+  for (let look = 0; look < 8; look++) await burst.look();
+  expect(burst.begun.filter((i) => i >= 4 * 64)).toHaveLength(64);
 });

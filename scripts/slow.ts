@@ -49,7 +49,7 @@ await runProgram({
     const clients = ensureClientPrograms();
     const machinePrograms = ensureMachinePrograms();
     const seed = seedOfCommit();
-    // Two lanes for two cores, as in `npm test`.
+    // Two lanes for two cores.
     const [slow, rest] = await Promise.all([
       vitest("slow end-to-end tests", ["-c", "vitest.e2e.config.ts"], {
         env: {
@@ -68,7 +68,7 @@ await runProgram({
         () => vitest("slow object tests and simulations", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
         () => vitest("random histories", ["-c", "vitest.config.ts", ...HISTORIES], { env: { SIM_HISTORIES: "150" } }),
         // Seeds beyond those of `npm test`.
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "101"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "51"]),
         () => check(`random requests of seed ${seed}`, ["npm", "run", "--silent", "fuzz", "--", "--minutes", "2", "--seed", seed]),
       ]),
     ]);

@@ -40,15 +40,13 @@ await runProgram({
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
         () => vitest("end-to-end tests", ["-c", "vitest.e2e.config.ts", ...excluded], { env }),
       ]),
-      inTurn([
-        () => check("types", ["npm", "run", "--silent", "typecheck"]),
-        () => vitest("pure tests in workerd", ["-c", "vitest.config.ts", ...Object.values(PURE)], { env, parts: PURE }),
-      ]),
+      inTurn([() => vitest("pure tests in workerd", ["-c", "vitest.config.ts", ...Object.values(PURE)], { env, parts: PURE })]),
       inTurn([() => vitest("object tests in workerd", ["-c", "vitest.config.ts", "test/object/"], { env })]),
       inTurn([
         () => vitest("end-to-end tests that wait", ["-c", "vitest.e2e.config.ts", ...WAITING], { env }),
         () => vitest("end-to-end conformance", ["-c", "vitest.e2e.config.ts", conformance], { env }),
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "100"]),
+        () => check("types", ["npm", "run", "--silent", "typecheck"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "50"]),
       ]),
     ]);
     const counts = finish(lanes.flat());

@@ -70,6 +70,10 @@ const REFUSALS: Refusal[] = [
   },
   { what: "an unknown content type", code: 415, request: { method: "POST", path: SERVICES, headers: { "Content-Type": "text/plain" } } },
   { what: "an unknown patch type", code: 415, request: { method: "PATCH", path: `${SERVICES}/kubernetes`, headers: JSON_TYPE } },
+  { what: "a page of another site", code: 403, request: { method: "POST", path: SERVICES, headers: { Origin: "https://example.com" } } },
+  { what: "a host that is not served", code: 403, request: { method: "POST", path: SERVICES, headers: { Host: "example.com" } } },
+  { what: "a malformed target", code: 400, request: { method: "POST", path: "services" } },
+  { what: "a malformed host", code: 400, request: { method: "POST", path: SERVICES, headers: { Host: "a b" } } },
   { what: "a body that nobody reads", code: 200, request: { method: "GET", path: SERVICES, headers: JSON_TYPE } },
 ];
 

@@ -5,17 +5,20 @@
  */
 import type { Clock } from "../../core/base/ports";
 
-/** Requests that begin in one turn. Fewer share fewer syncs of the disk; more let the other connections wait for longer. */
+/** Requests that begin in one turn. With fewer, each sync of the disk serves fewer; with more, other connections wait for longer. */
 const AT_ONCE = 64;
 
-/** Looks before a turn: at twice as many sockets as requests begin. A burst has its sockets looked at twice, as new ones and with their requests. */
+/** Looks before a turn: at twice as many sockets as requests begin. A new connection takes two, one for itself and one for its request. */
 const LOOKS = 8;
 
 /** Requests of a turn that look. One would do, but its client may go, and its timers with it. */
 const LOOKERS = 4;
 
-/** When no turn begins for so long, the lookers have all gone, or the clients of whole turns. */
-const STALLED_MS = 1_000;
+/**
+ * No turn has begun for so long: those that look for the next one have gone, or the requests that began keep the runtime busy. Requests that look wait
+ * for less: few timers are enough to go on.
+ */
+const STALLED_MS = { looker: 1_000, other: 4_000 };
 
 /** The turns of one isolate. */
 export class SocketsTurns {
@@ -25,8 +28,8 @@ export class SocketsTurns {
   #newest = 0;
   /** how many requests begin in that turn */
   #begun = 0;
-  /** resolve when their turn begins */
-  readonly #gates = new Map<number, PromiseWithResolvers<void>>();
+  /** called when their turn begins; each request has a promise of its own, which ends with its client */
+  readonly #waiting = new Map<number, (() => void)[]>();
 
   constructor(private readonly clock: Pick<Clock, "nextTurn" | "sleep">) {}
 
@@ -38,36 +41,42 @@ export class SocketsTurns {
     }
     this.#begun++;
     if (this.#newest === this.#turn) return undefined;
-    return this.#begun > LOOKERS ? this.#until(this.#newest) : this.#look(this.#newest);
+    return this.#begun > LOOKERS ? this.#until(this.#newest, STALLED_MS.other) : this.#lookFor(this.#newest);
   }
 
-  async #look(own: number): Promise<void> {
-    await this.#until(own - 1);
-    for (let looks = 0; looks < LOOKS && this.#turn < own; looks++) await this.clock.nextTurn();
-    if (this.#turn < own) this.#begin(own);
+  async #lookFor(own: number): Promise<void> {
+    await this.#until(own - 1, STALLED_MS.looker);
+    if (this.#turn < own) await this.#lookAndBegin(own);
   }
 
-  async #until(own: number): Promise<void> {
+  async #until(own: number, stalledMs: number): Promise<void> {
     while (this.#turn < own) {
       const before = this.#turn;
-      await Promise.race([this.#gate(own), this.clock.sleep(STALLED_MS)]);
-      if (this.#turn === before) this.#begin(own);
+      const begins = new Promise<void>((resolve) => this.#waitingFor(own).push(resolve));
+      await Promise.race([begins, this.clock.sleep(stalledMs)]);
+      // Those that look for an earlier turn are first, if they are there.
+      if (this.#turn === before) await this.#lookAndBegin(own);
     }
   }
 
-  #gate(own: number): Promise<void> {
-    const known = this.#gates.get(own);
-    if (known) return known.promise;
-    const made = Promise.withResolvers<void>();
-    this.#gates.set(own, made);
-    return made.promise;
+  /** Unless another one begins a turn meanwhile. */
+  async #lookAndBegin(own: number): Promise<void> {
+    const before = this.#turn;
+    for (let looks = 0; looks < LOOKS && this.#turn === before; looks++) await this.clock.nextTurn();
+    if (this.#turn === before) this.#begin(own);
+  }
+
+  #waitingFor(turn: number): (() => void)[] {
+    const known = this.#waiting.get(turn) ?? [];
+    this.#waiting.set(turn, known);
+    return known;
   }
 
   #begin(turn: number): void {
     while (this.#turn < turn) {
       this.#turn++;
-      this.#gates.get(this.#turn)?.resolve();
-      this.#gates.delete(this.#turn);
+      for (const resolve of this.#waiting.get(this.#turn) ?? []) resolve();
+      this.#waiting.delete(this.#turn);
     }
   }
 }

@@ -5,10 +5,11 @@ import { SocketsTurns } from "../../../../src/worker/http/sockets-turns";
 class Burst {
   readonly begun: number[] = [];
   #looks: (() => void)[] = [];
-  #sleeps: (() => void)[] = [];
+  #sleeps: { untilMs: number; resolve: () => void }[] = [];
+  #nowMs = 0;
   readonly turns = new SocketsTurns({
     nextTurn: () => new Promise((resolve) => void this.#looks.push(resolve)),
-    sleep: () => new Promise((resolve) => void this.#sleeps.push(resolve)),
+    sleep: (durationMs) => new Promise((resolve) => void this.#sleeps.push({ untilMs: this.#nowMs + durationMs, resolve })),
   });
 
   constructor(count: number) {
@@ -29,9 +30,17 @@ class Burst {
     this.#looks.splice(0, count);
   }
 
-  /** The pause passes for all that wait but the first `gone`. */
-  async passStall(gone = 0): Promise<void> {
-    for (const resolve of this.#sleeps.splice(0).slice(gone)) resolve();
+  /** Of all that wait the first ones go. */
+  loseFirst(count: number): void {
+    this.#sleeps.splice(0, count);
+  }
+
+  async pass(durationMs: number): Promise<void> {
+    await settle();
+    this.#nowMs += durationMs;
+    const due = this.#sleeps.filter(({ untilMs }) => untilMs <= this.#nowMs);
+    this.#sleeps = this.#sleeps.filter(({ untilMs }) => untilMs > this.#nowMs);
+    for (const { resolve } of due) resolve();
     await settle();
   }
 }
@@ -70,22 +79,37 @@ it("a turn begins when some requests that look lose their clients", async () => 
   expect(burst.begun).toHaveLength(125);
 });
 
-it("a turn begins after a pause when all requests that look lose their clients", async () => {
+it("a turn begins after a second when all requests that look lose their clients", async () => {
   const burst = new Burst(200);
-  await burst.look();
   await burst.lose(4);
   for (let look = 0; look < 30; look++) expect(await burst.look()).toBe(64);
-  await burst.passStall();
-  expect(burst.begun).toHaveLength(124);
-  for (let look = 0; look < 16; look++) await burst.look();
-  expect(burst.begun).toHaveLength(196);
+  await burst.pass(1_000);
+  for (let look = 0; look < 7; look++) expect(await burst.look()).toBe(64);
+  expect(await burst.look()).toBe(124);
+});
+
+it("the last turn begins after four seconds when all requests that look lose their clients", async () => {
+  const burst = new Burst(100);
+  await burst.lose(4);
+  await burst.pass(4_000);
+  for (let look = 0; look < 8; look++) await burst.look();
+  expect(burst.begun).toHaveLength(96);
 });
 
 it("clients of whole turns go: those behind them begin after one pause", async () => {
   const burst = new Burst(5 * 64);
-  await burst.look();
   await burst.lose(4);
-  await burst.passStall(60 + 64 + 64);
-  for (let look = 0; look < 8; look++) await burst.look();
+  burst.loseFirst(60 + 64 + 64);
+  await burst.pass(1_000);
+  for (let look = 0; look < 16; look++) await burst.look();
   expect(burst.begun.filter((i) => i >= 4 * 64)).toHaveLength(64);
+});
+
+it("a turn that takes longer than the pause: the next turn alone begins, by those that look for it", async () => {
+  const burst = new Burst(5 * 64);
+  for (let look = 0; look < 7; look++) await burst.look();
+  await burst.pass(10_000);
+  expect(await burst.look()).toBe(2 * 64);
+  for (let look = 1; look < 8; look++) expect(await burst.look()).toBe(2 * 64);
+  expect(await burst.look()).toBe(3 * 64);
 });

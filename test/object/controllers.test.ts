@@ -87,10 +87,13 @@ class Cluster {
     return this.find("/api/v1/namespaces/ns");
   }
 
-  /** What kube-controller-manager does when it has found the namespace empty. */
+  /** What kube-controller-manager does when it has found the namespace empty. After a conflict it reads the namespace again (its retryOnConflictError). */
   async finalize(): Promise<{ code: number; body: Answer }> {
-    const stored = await this.namespace();
-    return this.send("PUT", "/api/v1/namespaces/ns/finalize", { ...stored, spec: { finalizers: [] } });
+    for (;;) {
+      const stored = await this.namespace();
+      const answer = await this.send("PUT", "/api/v1/namespaces/ns/finalize", { ...stored, spec: { finalizers: [] } });
+      if (answer.code !== 409) return answer;
+    }
   }
 
   object(name: ControllerName): DurableObjectStub {

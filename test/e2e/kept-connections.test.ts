@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { Api } from "../support/clients/api";
 import { type Body, KeptConnection, type RawRequest } from "../support/clients/kept-connection";
 import { inFlight } from "../support/server/metric";
-import { serverForTests } from "../support/server/server-for-tests";
+import { serverForTests, type TestServer } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -78,8 +78,8 @@ const REFUSALS: Refusal[] = [
 ];
 
 /** Two refusals on one connection, and a request that is served: the codes, or why there are none. */
-async function refusedTwice(request: RawRequest, body: Body): Promise<string> {
-  const connection = await KeptConnection.open(server.url);
+async function refusedTwice({ url, ca }: Pick<TestServer, "url" | "ca">, request: RawRequest, body: Body): Promise<string> {
+  const connection = await KeptConnection.open(url, ca || undefined);
   try {
     const codes: number[] = [];
     for (const sent of [{ ...request, body }, { ...request, body }, ALIVE]) codes.push((await connection.send(sent)).code);
@@ -92,8 +92,12 @@ async function refusedTwice(request: RawRequest, body: Body): Promise<string> {
 }
 
 /** The connection outlives the refusal with every body, all of them at once. */
-async function expectKept({ code, request }: Omit<Refusal, "what">, bodies: readonly [string, Body][] = BODIES): Promise<void> {
-  const outcomes = await Promise.all(bodies.map(async ([what, body]) => [what, await refusedTwice(request, body)]));
+async function expectKept(
+  { code, request }: Omit<Refusal, "what">,
+  bodies: readonly [string, Body][] = BODIES,
+  by = server,
+): Promise<void> {
+  const outcomes = await Promise.all(bodies.map(async ([what, body]) => [what, await refusedTwice(by, request, body)]));
   expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(bodies.map(([what]) => [what, `${code} ${code} 200`])));
 }
 
@@ -119,6 +123,23 @@ describe("the connection of a refused request", () => {
     }
     await api.until(async () => (await inFlight(api))["mutating"] === 0, "every place is free again");
   });
+});
+
+describe("the connection of a request that access refuses", () => {
+  const guarded = serverForTests([], { secure: true });
+  const create = (headers: RawRequest["headers"]): RawRequest => ({
+    method: "POST",
+    path: SERVICES,
+    headers: { ...JSON_TYPE, ...headers },
+  });
+
+  it("without a credential (401): serves the next request", () => expectKept({ code: 401, request: create({}) }, BODIES, guarded));
+
+  it("a wrong token (401): serves the next request", () =>
+    expectKept({ code: 401, request: create({ Authorization: "Bearer wrong" }) }, BODIES, guarded));
+
+  it("a user without the right (403): serves the next request", () =>
+    expectKept({ code: 403, request: create({ Authorization: `Bearer ${guarded.token}`, "Impersonate-User": "ann" }) }, BODIES, guarded));
 });
 
 describe("a refused body that goes on", () => {

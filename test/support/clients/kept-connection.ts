@@ -1,7 +1,7 @@
 /** An HTTP/1.1 client on one connection, byte by byte, for the fate of the connection after an answer. */
-import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { open } from "../../../scripts/bench/connection";
 
 export interface RawRequest {
   method: string;
@@ -46,11 +46,9 @@ export class KeptConnection {
     }
   }
 
-  static async open(url: string): Promise<KeptConnection> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, "connect");
-    return new KeptConnection(socket);
+  /** `ca`: of a server with HTTPS */
+  static async open(url: string, ca?: string): Promise<KeptConnection> {
+    return new KeptConnection(await open({ url, options: ca === undefined ? {} : { ca } }));
   }
 
   /** the server has closed the connection */

@@ -56,7 +56,9 @@ Measures the server and its parts on this machine, each suite with servers and d
   --help              this text
 
 With --against:
-${againstUsage}`;
+${againstUsage}
+
+Exit code: 0 measured, 1 it did not work, 2 wrong options.`;
 
 await runProgram({
   name: "bench",

@@ -149,7 +149,7 @@ function importsOfFiles(): Map<string, Iterable<string>> {
 }
 
 function citations(): void {
-  const names = ["README.md", "CHANGELOG.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
+  const names = ["README.md", "SECURITY.md", "CHANGELOG.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
   const pages: Citing[] = names.filter((path) => path.endsWith(".md")).map((path) => ({ path, text: textOf(path) ?? "" }));
   const protocol = textOf("docs/protocol.md") ?? "";
   const citable = { ...protocolEntries(protocol), invariants: invariantsOf(textOf("README.md") ?? "") };

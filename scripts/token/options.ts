@@ -51,7 +51,9 @@ ${targetUsage
   .filter((line) => !line.startsWith("  --cluster"))
   .join("\n")}
   --output FORMAT     text or json
-  --help              this text`;
+  --help              this text
+
+Exit code: 0 done, 1 it did not work, 2 wrong options.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<TokenOptions | "help"> {

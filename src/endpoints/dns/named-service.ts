@@ -6,6 +6,7 @@
 import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { EndpointSlice, Service } from "../../api/meta/kubernetes";
 import { validateDNS1123Label } from "../../api/meta/names";
+import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { NONE, specOf } from "../../api/registry/services/predicates";
 import { parseAddress } from "../../core/net/address";
 
@@ -34,10 +35,10 @@ export interface NamedSlice {
 /** undefined = it has no addresses of its own: an ExternalName, or a Service whose ClusterIP is still to come. */
 export function namedService(service: Service): NamedService | undefined {
   const { namespace = "", name = "" } = service.metadata ?? {};
-  const { type, clusterIP, clusterIPs } = specOf(service);
+  const { type, clusterIP } = specOf(service);
   if (type === "ExternalName" || !isLabel(namespace) || !isLabel(name)) return undefined;
   if (clusterIP === NONE) return { namespace, name, clusterIPs: undefined };
-  const addresses = (clusterIPs?.length ? clusterIPs : [clusterIP ?? ""]).filter(isAddress);
+  const addresses = clusterIPTextsOf(service).filter(isAddress);
   return addresses.length > 0 ? { namespace, name, clusterIPs: addresses } : undefined;
 }
 

@@ -55,6 +55,7 @@ function bodyOf(wanted: WriteRequest): KubeObject | undefined {
   return wanted.verb === "create" || wanted.verb === "update" ? (JSON.parse(wanted.object) as KubeObject) : undefined;
 }
 
+/** All that a client names, also where the two members contradict each other: the store judges that later. */
 function addressesOf(service: KubeObject | undefined): string[] {
   const { clusterIP = "", clusterIPs = [] } = (service as Service | undefined)?.spec ?? {};
   return [...new Set([clusterIP, ...clusterIPs])].filter((address) => address !== "" && address !== "None");

@@ -16,7 +16,7 @@ import {
   untestedHazards,
 } from "./tidy/citations";
 import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "./tidy/house";
-import { arrows, circles } from "./tidy/imports";
+import { arrows, circles, layerFindings } from "./tidy/imports";
 import { termFindings } from "./tidy/terms";
 
 const root = join(import.meta.dirname, "..");
@@ -40,7 +40,7 @@ Prints one line for each of these:
   - a mark of unfinished work, a test that is switched off or on alone
   - an export that nobody imports, a file that nobody reaches
   - a unit test that does not stand at the path of the file that it tests
-  - files that import each other in a circle, type-only imports included
+  - files that import each other in a circle, or against the table of layers, type-only imports included
   - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
   - a section of a page that the project does not have
   - a page that README.md does not list
@@ -68,6 +68,7 @@ await runProgram({
     deadExports();
     citations();
     importCircles();
+    findings.push(...layerFindings(importsOfFiles()));
     await house(write);
     for (const line of findings) console.log(line);
     const sum = findings.length === 0 ? `${String(sources.size)} files, nothing to mend` : `${String(findings.length)} findings`;

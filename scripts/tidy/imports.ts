@@ -1,4 +1,6 @@
-/** Which file imports which: circles between files, arrows between wings. */
+/** Which file imports which: circles between files, arrows between wings, imports against the table of layers. */
+import { dirname, relative } from "node:path/posix";
+import { importViolation } from "../layers";
 
 /** Path of a file -> paths of the files that it imports, type-only imports included. */
 export type Imports = ReadonlyMap<string, Iterable<string>>;
@@ -48,4 +50,15 @@ export function arrows(imports: Imports, wingOf: (path: string) => string | unde
     }
   }
   return [...found.keys()].sort().flatMap((key) => found.get(key) ?? []);
+}
+
+/** Imports of files that the table of layers does not allow: one line each. Packages are left to lint. */
+export function layerFindings(imports: Imports): string[] {
+  return [...imports].flatMap(([file, targets]) =>
+    [...targets].flatMap((target) => {
+      const path = relative(dirname(file), target);
+      const violation = importViolation(file, path.startsWith(".") ? path : `./${path}`, false);
+      return violation === undefined ? [] : [`${file}: ${violation}`];
+    }),
+  );
 }

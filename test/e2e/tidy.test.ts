@@ -9,7 +9,7 @@ import {
   untestedHazards,
 } from "../../scripts/tidy/citations";
 import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/tidy/house";
-import { arrows, circles } from "../../scripts/tidy/imports";
+import { arrows, circles, layerFindings } from "../../scripts/tidy/imports";
 import { glossaryTerms, termFindings } from "../../scripts/tidy/terms";
 
 const protocol = `# Protocol
@@ -143,6 +143,18 @@ describe("imports", () => {
         ]),
       ),
     ).toEqual([]);
+  });
+
+  it("imports against the table of layers: found; those that go down, and those of tests: not found", () => {
+    const imports = new Map([
+      ["src/core/base/result.ts", ["src/core/base/ports.ts", "src/api/store/keys.ts"]],
+      ["src/api/store/keys.ts", ["src/core/base/result.ts", "test/support/sim/seeds.ts"]],
+      ["test/unit/core/base/result.test.ts", ["src/worker/index.ts"]],
+    ]);
+    expect(layerFindings(imports)).toEqual([
+      "src/core/base/result.ts: src/core/base must not import src/api/store: imports only go down (scripts/layers.ts)",
+      "src/api/store/keys.ts: src/api/store/keys.ts must not import test/support/sim/seeds.ts: nothing below imports scripts or tests",
+    ]);
   });
 
   it("arrows between wings: one for each pair, none within a wing or from outside", () => {

@@ -55,7 +55,7 @@ Without some controllers: --var 'CONTROLLERS=*,-namespace-controller' (docs/clus
 Exit code: 0 stopped, 1 it did not work, 2 wrong options or variables.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line, also for a configuration that the Worker would refuse. */
-export async function parseOptions(args: string[]): Promise<ServeOptions | "help"> {
+export async function parseOptions(args: string[], isTerminal = process.stdout.isTTY): Promise<ServeOptions | "help"> {
   const parsed = parseCommandLine("npm start", {
     args,
     options: {
@@ -67,7 +67,7 @@ export async function parseOptions(args: string[]): Promise<ServeOptions | "help
       "insecure-http": { type: "boolean", default: false },
       var: { type: "string", multiple: true, default: [] },
       config: { type: "string", default: "wrangler.toml" },
-      log: { type: "string", default: process.stdout.isTTY ? "text" : "json" },
+      log: { type: "string", default: isTerminal ? "text" : "json" },
     },
   });
   if (parsed === "help") return "help";

@@ -3,6 +3,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CLOSING } from "../../src/worker/http/closing";
 import { type LogFormat, logLineText, printLog } from "../../scripts/serve/log-lines";
+import { parseOptions } from "../../scripts/serve/options";
 
 const TIME = "2026-06-01T10:20:30.456Z";
 const LOCAL = new Date(TIME).toLocaleTimeString("en-GB");
@@ -109,4 +110,12 @@ describe("the log of the runtime", () => {
   it("an unwanted line: left out", async () => {
     expect(await printed("text", () => false)).toBe("");
   });
+});
+
+it.each([
+  { where: "on a terminal", isTerminal: true, args: [], log: "text" },
+  { where: "elsewhere", isTerminal: false, args: [], log: "json" },
+  { where: "on a terminal with --log json", isTerminal: true, args: ["--log", "json"], log: "json" },
+])("npm start $where: log lines are $log", async ({ isTerminal, args, log }) => {
+  expect(await parseOptions(args, isTerminal)).toMatchObject({ log });
 });

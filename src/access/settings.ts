@@ -2,7 +2,7 @@
 import { err, ok, type Result } from "../core/base/result";
 import { type Config, parseConfig } from "../core/config/config";
 import { parseAuditPolicy } from "./audit/audit-policy";
-import { parseAuthentication } from "./authentication/settings";
+import { parseAuthentication } from "./authentication/credential-settings";
 
 /** The configuration, or every problem of every variable: each text begins with the variable's name, none has a secret. */
 export function checkedVars(vars: Readonly<Record<string, string | undefined>>): Result<Config, string[]> {

@@ -17,11 +17,11 @@ import { readIssuerKeys } from "./issuer-keys";
 import { userOf } from "./issuer-user";
 import { checkJwt, endOfClaims, readJwt, type UncheckedJwt } from "./jwt";
 import { CLUSTER_PACE, ISSUER_PACE, KeySet, type LoadKeys } from "./key-set";
-import { CREDENTIAL_MAX_CHARS, SIGNING_ALGORITHM } from "./limits";
+import { CREDENTIAL_MAX_CHARS, SIGNING_ALGORITHM } from "./credential-limits";
 import type { AuthenticationFault, AuthenticatorPorts, Credentials } from "./ports";
 import { API_AUDIENCE, isServiceAccountIssuer, serviceAccountIssuer } from "./service-account-claims";
 import { serviceAccountUser } from "./service-account-token";
-import type { AuthenticationSettings } from "./settings";
+import type { AuthenticationSettings } from "./credential-settings";
 
 /** Half of the minute that a revocation may take. */
 const GOOD_MS = 30_000;

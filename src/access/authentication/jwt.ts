@@ -9,7 +9,7 @@ import {
   type JWTVerifyOptions,
 } from "jose";
 import { err, ok, type Result } from "../../core/base/result";
-import { CREDENTIAL_MAX_CHARS, LEEWAY_SECONDS } from "./limits";
+import { CREDENTIAL_MAX_CHARS, LEEWAY_SECONDS } from "./credential-limits";
 import type { AuthenticationFault } from "./ports";
 
 /** A token that nobody has checked yet. */

@@ -9,7 +9,7 @@
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
 import { assert } from "../../core/base/assert";
 import type { Clock, Random } from "../../core/base/ports";
-import { LEEWAY_SECONDS, LIFETIME_MAX_SECONDS, SIGNING_ALGORITHM } from "./limits";
+import { LEEWAY_SECONDS, LIFETIME_MAX_SECONDS, SIGNING_ALGORITHM } from "./credential-limits";
 import { serviceAccountIssuer, type ServiceAccountClaims } from "./service-account-claims";
 
 const KEY_LIFETIME_MS = 90 * 86_400_000;

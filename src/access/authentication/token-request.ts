@@ -4,7 +4,7 @@
  */
 import { type FieldError, invalidValue } from "../../api/meta/field-errors";
 import { err, ok, type Result } from "../../core/base/result";
-import { LIFETIME_MAX_SECONDS } from "./limits";
+import { LIFETIME_MAX_SECONDS } from "./credential-limits";
 import { API_AUDIENCE } from "./service-account-claims";
 
 /** What a client may leave out. */

@@ -13,7 +13,7 @@
 import { assert } from "../../core/base/assert";
 import { Histogram, type HistogramValue } from "../../core/telemetry/histogram";
 import type { Clock } from "../../core/base/ports";
-import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, QUEUED_MAX } from "./limits";
+import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, QUEUED_MAX } from "./queue-limits";
 import { type Kind, Neighbours, Sharer } from "./neighbours";
 import { PeriodCount } from "./period-count";
 import { Pressure } from "./pressure";

@@ -5,7 +5,7 @@
  * is active, a flow has at most half as much under way as the least active of the others asks for, yet never less than a stated minimum. A flow that
  * asks for as much as another one is hardly bounded; one that asks for ten times as much waits in its queue.
  */
-import { ACTIVE_SLOT_MS, LEAST_DEMAND_MS, NEIGHBOUR_MS } from "./limits";
+import { ACTIVE_SLOT_MS, LEAST_DEMAND_MS, NEIGHBOUR_MS } from "./queue-limits";
 import { PeriodCount } from "./period-count";
 
 export type Kind = "reads" | "writes";

@@ -1,5 +1,5 @@
 /** What refused clients are told to wait: more, the longer refusals outnumber what is served. Upstream: util/flowcontrol, droppedRequestsTracker. */
-import { RETRY_AFTER_MAX_SECONDS } from "./limits";
+import { RETRY_AFTER_MAX_SECONDS } from "./queue-limits";
 
 const SECOND_MS = 1_000;
 

@@ -17,8 +17,8 @@ import type {
   NodePortFinding,
   NodePortRow,
   RepairedNodePorts,
-} from "../rpc/node-ports";
-import { FIRST_NODE_PORT } from "../rpc/node-ports";
+} from "../rpc/node-port-repair";
+import { FIRST_NODE_PORT } from "../rpc/node-port-repair";
 import { heldNodePorts } from "./node-port-plan";
 import { judgeNodePorts, type NodePortVerdict } from "./node-port-rules";
 import type { NodePortStorage } from "./node-port-storage";

@@ -4,7 +4,7 @@ import { err, ok, type Result } from "../../core/base/result";
 import { withTimeout } from "../../core/base/timeout";
 import { serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
 import { Authenticator } from "../../access/authentication/authenticate";
-import { parseAuthentication } from "../../access/authentication/settings";
+import { parseAuthentication } from "../../access/authentication/credential-settings";
 import { API_AUDIENCE } from "../../access/authentication/service-account-claims";
 import type { TokensRpc } from "../../access/authentication/rpc";
 import type { Caller } from "../../access/identity/user";

@@ -5,7 +5,7 @@ import type { AdminToken } from "../../../src/access/authentication/admin-tokens
 import { Authenticator } from "../../../src/access/authentication/authenticate";
 import { parseToken } from "../../../src/access/authentication/bearer-token";
 import type { BoundKind, Credentials, ServiceAccountSource } from "../../../src/access/authentication/ports";
-import { type AuthenticationSettings, parseAuthentication } from "../../../src/access/authentication/settings";
+import { type AuthenticationSettings, parseAuthentication } from "../../../src/access/authentication/credential-settings";
 import { SigningKeys } from "../../../src/access/authentication/signing-keys";
 import { TokenBook } from "../../../src/access/authentication/token-book";
 import type { NewToken } from "../../../src/access/authentication/token-record";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemDigest, systemRandom } from "../../../../durable-objects/ports";
 import { formatAdminToken, parseAdminTokens } from "../../../../src/access/authentication/admin-tokens";
 import { drawToken, formatToken, hashSecret, parseToken } from "../../../../src/access/authentication/bearer-token";
-import { CREDENTIAL_MAX_CHARS } from "../../../../src/access/authentication/limits";
+import { CREDENTIAL_MAX_CHARS } from "../../../../src/access/authentication/credential-limits";
 import { issuerConfig, issuerKey, IssuerWorld, KEYS_URL, SECOND_MS } from "../../../support/worlds/issuer-world";
 
 async function adminToken() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseIssuers } from "../../../../src/access/authentication/issuer-config";
-import { parseAuthentication } from "../../../../src/access/authentication/settings";
+import { parseAuthentication } from "../../../../src/access/authentication/credential-settings";
 import type { JsonObject, JsonValue } from "../../../../src/api/schema/json-value";
 import { issuerConfig } from "../../../support/worlds/issuer-world";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FairQueue, type Place, type RefusedBecause, type Wanted } from "../../../../src/access/fairness/fair-queue";
-import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX } from "../../../../src/access/fairness/limits";
+import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX } from "../../../../src/access/fairness/queue-limits";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
 const PERIOD_MS = 120_000;

@@ -15,7 +15,7 @@ import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
 import type { ValuedStore } from "../src/api/rpc/object-values";
 import type { LinkedStore } from "../src/api/rpc/object-links";
-import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/node-port-repair";
+import type { ListedNodePorts, RepairedNodePorts } from "../src/addresses/rpc/repaired-node-ports";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../src/addresses/rpc/repair";
 import type { BatchedStore, ControllerRpc, ExpiringStoreRpc, MaintainedStore, ServicesStoreRpc, StoreRpc } from "../src/api/rpc/store";
 import type { FetchLike } from "../src/api/client/fetch-like";

@@ -128,7 +128,7 @@ upstreamRow("tainteviction: TestPodDeletionEvent", () => {
     await cluster.node("n", [TAINT]);
     await cluster.pod("p", { tolerations: [{ ...TAINT, operator: "Exists", tolerationSeconds: 70 }] });
     await cluster.pod("intolerant");
-    // The first pass may have begun before it. The next one begins a second later, by the alarm.
+    // The first pass may have begun before this Pod came. The alarm begins the next one a second later.
     for (let rings = 0; rings < 3 && !(await cluster.stored("intolerant"))?.metadata?.deletionTimestamp; rings++) {
       await cluster.ring("taint-eviction-controller");
     }

@@ -3,7 +3,7 @@
  * Source: upstream plugin/pkg/auth/authorizer/rbac/bootstrappolicy (policy.go, controller_policy.go, namespace_policy.go).
  */
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
-import { AUTO_UPDATE, LABEL_BOOTSTRAPPING, RBAC_DEFAULTS, RBAC_GROUP } from "../../api/meta/role-names";
+import { AUTO_UPDATE, LABEL_BOOTSTRAPPING, RBAC_DEFAULTS, RBAC_GROUP } from "../../api/meta/rbac-names";
 import { AUTHENTICATED, MASTERS, UNAUTHENTICATED } from "../identity/user";
 
 const AUTHENTICATION = "authentication.k8s.io";

@@ -4,7 +4,7 @@
  */
 import { semanticEqual } from "../../api/meta/equality";
 import type { ClusterRole, ClusterRoleBinding, KubeObject, PolicyRule, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { forbidden, notFound } from "../../api/meta/status";
 import type { ResourceName, Status } from "../../api/meta/status";
 import { resourceAttributes } from "../authorization/attributes";

@@ -6,7 +6,7 @@
  * Source: upstream pkg/registry/rbac/validation/rule.go.
  */
 import type { ClusterRole, ClusterRoleBinding, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import type { Attributes } from "../authorization/attributes";
 import { serviceAccountUserName } from "../identity/user";
 import type { User } from "../identity/user";

@@ -4,7 +4,7 @@
  */
 import { semanticEqual } from "../../api/meta/equality";
 import type { ClusterRole, ClusterRoleBinding, KubeObject, RbacSubject, Role, RoleBinding } from "../../api/meta/kubernetes";
-import { AUTO_UPDATE } from "../../api/meta/role-names";
+import { AUTO_UPDATE } from "../../api/meta/rbac-names";
 import { missingRights } from "./covers";
 
 /** `recreate` deletes what is there first: the reference of a binding never changes. */

@@ -17,8 +17,8 @@ import type {
   NodePortFinding,
   NodePortRow,
   RepairedNodePorts,
-} from "../rpc/node-port-repair";
-import { FIRST_NODE_PORT } from "../rpc/node-port-repair";
+} from "../rpc/repaired-node-ports";
+import { FIRST_NODE_PORT } from "../rpc/repaired-node-ports";
 import { heldNodePorts } from "./node-port-plan";
 import { judgeNodePorts, type NodePortVerdict } from "./node-port-rules";
 import type { NodePortStorage } from "./node-port-storage";

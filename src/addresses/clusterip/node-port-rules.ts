@@ -15,7 +15,7 @@
  */
 import { type HeldNodePort, nodePortText } from "../../api/registry/services/held-by-service";
 import { isInNodePortRange } from "../ranges/node-port-range";
-import type { NodePortFinding } from "../rpc/node-port-repair";
+import type { NodePortFinding } from "../rpc/repaired-node-ports";
 
 /** Whose a row is: `own` of the judged Service; `lost`: the Service that it names is gone or does not hold the port. */
 export type RowOwner = "own" | "none" | "lost" | "other" | "unreadable";

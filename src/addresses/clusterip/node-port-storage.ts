@@ -1,6 +1,6 @@
 /** Rows of node ports that Services hold, in the database of the services store and in its transactions. */
 import type { HeldNodePort } from "../../api/registry/services/held-by-service";
-import type { NodePortRow } from "../rpc/node-port-repair";
+import type { NodePortRow } from "../rpc/repaired-node-ports";
 
 export interface NodePortStorage {
   /** plain INSERT: a second holder is an error; `key` is the storage key of the Service */

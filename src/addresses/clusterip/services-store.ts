@@ -30,7 +30,7 @@ import type {
   NodePortFinding,
   NodePortRow,
   RepairedNodePorts,
-} from "../rpc/node-port-repair";
+} from "../rpc/repaired-node-ports";
 import type { HeldNodePort } from "../../api/registry/services/held-by-service";
 import type { AddressLedger } from "./address-ledger";
 import { CountKeeper } from "./count-keeper";

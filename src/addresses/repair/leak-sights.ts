@@ -1,5 +1,5 @@
 /** Node ports that seem to have leaked, among the suspects: how often each was seen, and when last. */
-import type { NodePortRow } from "../rpc/node-port-repair";
+import type { NodePortRow } from "../rpc/repaired-node-ports";
 import type { RepairPorts, Tries } from "./repair-ports";
 
 /** As upstream (numRepairsBeforeLeakCleanup): the sight at which a port is freed. */

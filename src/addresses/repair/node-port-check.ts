@@ -18,7 +18,7 @@ import { referenceTo } from "../../api/events/event-recorder";
 import { needsNodePort, specOf } from "../../api/registry/services/predicates";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import { type HeldNodePort, nodePortText } from "../../api/registry/services/held-by-service";
-import { FIRST_NODE_PORT, type NodePortRow } from "../rpc/node-port-repair";
+import { FIRST_NODE_PORT, type NodePortRow } from "../rpc/repaired-node-ports";
 import { isLeakId, LeakSights, NODE_PORTS_INTERVAL_MS } from "./leak-sights";
 import { nodePortEvent } from "./node-port-events";
 import { nodePortType } from "./repair-counts";

@@ -2,7 +2,7 @@
  * The events about Services' node ports. The texts are upstream's (pkg/registry/core/service/portallocator/controller/repair.go). Its "full" cannot
  * happen: a Service's number is taken again by name.
  */
-import type { NodePortFinding } from "../rpc/node-port-repair";
+import type { NodePortFinding } from "../rpc/repaired-node-ports";
 import { NODE_PORT_MAX, NODE_PORT_MIN } from "../ranges/node-port-range";
 import type { RepairEvent } from "./repair-events";
 

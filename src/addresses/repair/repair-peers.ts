@@ -7,7 +7,7 @@ import { prefixesIn } from "../../core/net/prefix";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { CoordinatorRpc } from "../rpc/topology";
-import type { RepairedNodePorts } from "../rpc/node-port-repair";
+import type { RepairedNodePorts } from "../rpc/repaired-node-ports";
 import type { RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
 import type { RepairPorts } from "./repair-ports";
 import { StoredRanges } from "./stored-ranges";

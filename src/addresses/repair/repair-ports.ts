@@ -5,7 +5,7 @@ import type { Prefix } from "../../core/net/prefix";
 import type { StoreCursor } from "../../api/rpc/object-links";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { RepairCounts, RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
-import type { RepairedNodePorts } from "../rpc/node-port-repair";
+import type { RepairedNodePorts } from "../rpc/repaired-node-ports";
 import type { WriteRequest, WriteResult } from "../../api/rpc/store";
 
 /** The two stores that are followed and swept. */

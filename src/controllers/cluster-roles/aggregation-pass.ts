@@ -6,7 +6,7 @@
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { ClusterRole, PolicyRule } from "../../api/meta/kubernetes";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import type { WriteRequest } from "../../api/rpc/store";
 import type { WrittenStore } from "../followed/called-store";
 import { FollowedStore } from "../followed/followed-store";

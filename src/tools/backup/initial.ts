@@ -3,7 +3,7 @@ import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/regi
 import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { IPAddress, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { LABEL_BOOTSTRAPPING, RBAC_DEFAULTS } from "../../api/meta/role-names";
+import { LABEL_BOOTSTRAPPING, RBAC_DEFAULTS } from "../../api/meta/rbac-names";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";
 import { DEFAULT_SERVICE_ACCOUNT } from "../../controllers/every-namespace/default-service-account";
 import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";

@@ -18,7 +18,7 @@ import {
   wronglyLabelled,
 } from "./objects";
 import { readyCidrs } from "../../addresses/ranges/service-ranges";
-import type { NodePortRow } from "../../addresses/rpc/node-port-repair";
+import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import { wrongNodePortRows } from "./node-port-rows";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";

@@ -3,7 +3,7 @@
  * Two Services with one number are judged by what the API shows (I1).
  */
 import { isInNodePortRange } from "../../addresses/ranges/node-port-range";
-import type { NodePortRow } from "../../addresses/rpc/node-port-repair";
+import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import { keyOf } from "../../api/meta/object-key";
 import { nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
 import { labelled, suspect } from "./objects";

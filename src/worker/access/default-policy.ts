@@ -21,7 +21,7 @@ import { log } from "../http/log";
 import { ensureBootstrapped } from "../routing/bootstrap";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { settled } from "./settled";
 import { RBAC_RESOURCES } from "./rbac-resources";
 

@@ -12,7 +12,7 @@ import type { Env } from "../../../durable-objects/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { call } from "../routing/call";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { settled } from "./settled";
 import { RBAC_RESOURCES } from "./rbac-resources";
 

@@ -13,7 +13,7 @@ import type {
 import { forbidden, noRepresentation, notAcceptable, unknownResource } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
 import { inCluster, madeAnew } from "../routing/known-clusters";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { noteRulesChanged } from "../access/policies";
 import { type Access, senderOf } from "../access/access";
 import { configOf } from "../routing/config-guard";

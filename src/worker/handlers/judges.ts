@@ -1,6 +1,6 @@
 /** Which judges a write has to pass, by who sends it and what it writes. Nearly every write has none, and is sent at once. */
 import type { KubeObject } from "../../api/meta/kubernetes";
-import { RBAC_GROUP } from "../../api/meta/role-names";
+import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { forbidden } from "../../api/meta/status";
 import type { WriteRequest } from "../../api/rpc/store";
 import { type Attributes, type ResourceAttributes, resourceAttributes } from "../../access/authorization/attributes";

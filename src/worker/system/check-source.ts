@@ -16,7 +16,7 @@ import {
   type ObservedServiceCIDR,
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
-import type { NodePortRow } from "../../addresses/rpc/node-port-repair";
+import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import type { ListedEndpoints, SliceControllerView } from "../../tools/check/slices";
 import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
 import type { ServiceEndpoint } from "../../tools/check/wanted-endpoints";

@@ -1,5 +1,5 @@
 import type { NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";
-import type { NodePortRow } from "../../../src/addresses/rpc/node-port-repair";
+import type { NodePortRow } from "../../../src/addresses/rpc/repaired-node-ports";
 import { type HeldNodePort, nodePortText } from "../../../src/api/registry/services/held-by-service";
 import { Journal, JournaledMap } from "../sim/journal";
 

@@ -4,7 +4,7 @@ import { heldAddresses } from "../../../src/addresses/clusterip/address-plan";
 import type { RepairPeers } from "../../../src/addresses/repair/repair-peers";
 import { heldNodePorts } from "../../../src/addresses/clusterip/node-port-plan";
 import { readIPAddress } from "../../../src/addresses/repair/round";
-import type { NodePortRow } from "../../../src/addresses/rpc/node-port-repair";
+import type { NodePortRow } from "../../../src/addresses/rpc/repaired-node-ports";
 import type { WrittenAddress } from "../../../src/addresses/rpc/repair";
 import { type HeldNodePort, nodePortText } from "../../../src/api/registry/services/held-by-service";
 import { parseTime } from "../../../src/api/meta/time";

@@ -2,7 +2,7 @@
 import type { CheckSource } from "../../../src/tools/check/check-cluster";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
 import type { EndpointSlice, Pod } from "../../../src/api/meta/kubernetes";
-import type { NodePortRow } from "../../../src/addresses/rpc/node-port-repair";
+import type { NodePortRow } from "../../../src/addresses/rpc/repaired-node-ports";
 import type { SliceControllerView } from "../../../src/tools/check/slices";
 import type { Surroundings } from "../../../src/tools/check/surroundings";
 

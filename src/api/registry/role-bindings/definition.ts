@@ -3,7 +3,7 @@
  * pkg/printers/internalversion/printers.go).
  */
 import type { ClusterRoleBinding, RoleBinding } from "../../meta/kubernetes";
-import { RBAC_GROUP } from "../../meta/role-names";
+import { RBAC_GROUP } from "../../meta/rbac-names";
 import { ClusterRoleBindingSchema, RoleBindingSchema } from "../../schema/rbac";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";

@@ -6,7 +6,7 @@ import { invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { ClusterRoleBinding, RoleBinding } from "../../meta/kubernetes";
 import { validateDNS1123Subdomain, validatePathSegmentName } from "../../meta/names";
-import { RBAC_GROUP } from "../../meta/role-names";
+import { RBAC_GROUP } from "../../meta/rbac-names";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { validateRoleName } from "../role-names";

@@ -1,7 +1,7 @@
 /** What the services store does about node ports that repair proposes: it looks again in the turn that acts. */
 import { describe, expect, it } from "vitest";
 import type { ServicesStore } from "../../../../src/addresses/clusterip/services-store";
-import type { LeakedNodePort } from "../../../../src/addresses/rpc/node-port-repair";
+import type { LeakedNodePort } from "../../../../src/addresses/rpc/repaired-node-ports";
 import type { Service } from "../../../../src/api/meta/kubernetes";
 import { ALWAYS } from "../../../support/sim/network";
 import { RepairWorld } from "../../../support/worlds/repair-world";

@@ -144,7 +144,7 @@ describe("the connection of a request that access refuses", () => {
 
 describe("a refused body that goes on", () => {
   it.each<[string, Body]>([
-    ["for longer than a second", { framing: "chunked", bytes: bytes(30), pieces: 30, pauseMs: 100 }],
+    ["for longer than five seconds", { framing: "chunked", bytes: bytes(70), pieces: 70, pauseMs: 100 }],
     ["far beyond what is read of it", { framing: "chunked", bytes: bytes(64_000_000), pieces: 64 }],
   ])("%s: the connection ends, others are served", async (_, body) => {
     const connection = await KeptConnection.open(server.url);

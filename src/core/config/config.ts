@@ -48,7 +48,7 @@ export interface Config {
   proxySyncPeriodSeconds: number;
   /** when the server began, in ms since the epoch; 0 = not known. `npm start` says so; a deployed Worker has no start of its own */
   serverStartedAtMs: number;
-  /** reads under way at once in one isolate; more are refused. 0 = no limit */
+  /** reads under way at once in one isolate; more wait for their turn. 0 = no limit */
   maxRequestsInFlight: number;
   /** the same for writes */
   maxMutatingRequestsInFlight: number;

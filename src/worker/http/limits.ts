@@ -10,7 +10,9 @@ export const BODY_MAX_BYTES = 3 * 1024 * 1024;
 export const BODY_TIMEOUT_MS = 60_000;
 /** How much of an unwanted body is read and dropped before the answer, and for how long. A refusal then leaves its connection usable. */
 export const DRAINED_MAX_BYTES = 4 * BODY_MAX_BYTES;
-export const DRAIN_MS = 1_000;
+export const DRAIN_MS = 5_000;
+/** Nothing comes of it for so long: nobody waits any longer. */
+export const DRAIN_SILENCE_MS = 1_000;
 
 /** A single answer from a store. Longer than the store's own 20 s deadline for an operation, so that its refusal arrives first. */
 export const PEER_TIMEOUT_MS = 30_000;

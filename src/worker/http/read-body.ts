@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../../core/base/result";
 import { isTimeout, withTimeout } from "../../core/base/timeout";
 import { drain } from "./drain";
 import { type Place, weightOfBody } from "./in-flight";
-import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS } from "./limits";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_SILENCE_MS } from "./limits";
 
 /** A request whose body is not read yet, and its place among those under way. */
 export interface BodyRequest {
@@ -47,10 +47,10 @@ export async function readBody({ request, place, timeoutMs }: BodyRequest): Prom
   }
 }
 
-/** What still comes of a late body is read and dropped, within the time of `drain`: a client that was only slow keeps its connection. */
+/** What still comes of a late body is read and dropped, for a moment: a client that was only slow keeps its connection. */
 async function dropLate(whole: Promise<unknown>, reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
   const dropped = whole.then(() => reader && drain(reader));
-  await withTimeout(systemClock, DRAIN_MS, dropped).catch(() => undefined);
+  await withTimeout(systemClock, DRAIN_SILENCE_MS, dropped).catch(() => undefined);
   reader?.cancel().catch(() => undefined);
 }
 

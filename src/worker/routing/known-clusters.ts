@@ -1,6 +1,6 @@
 /**
- * Which objects a cluster's name stands for. The cluster `default` always exists. Every other one begins with its first write, or with
- * PUT /clusters/{name}. A read begins no cluster.
+ * Which objects a cluster's name stands for. The cluster `default` always exists. Every other one begins with an administrator's first
+ * write, or with PUT /clusters/{name}. A read begins no cluster.
  */
 import { err, ok, type Result } from "../../core/base/result";
 import type { ControllerList } from "../../core/config/controllers";

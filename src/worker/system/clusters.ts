@@ -2,7 +2,7 @@
  * Clusters themselves, for the operator of the server:
  *
  *   GET    /clusters/{name}    whether it exists, which controllers run there, and the progress of its deletion
- *   PUT    /clusters/{name}    makes it, as its first write would; with {"controllers": […]} those run there, with null those of the variable
+ *   PUT    /clusters/{name}    makes it, as an administrator's first write would; with {"controllers": […]} those run there, with null those of the variable
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
 import type { Env } from "../../../durable-objects/env";

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { notFound } from "../../../src/api/meta/status";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
-import { DRAIN_MS } from "../../../src/worker/http/limits";
+import { DRAIN_SILENCE_MS } from "../../../src/worker/http/limits";
 import { send } from "./client";
 import { type Answers, fakeEnv } from "./fake-env";
 
@@ -629,7 +629,7 @@ describe("paths", () => {
         await vi.advanceTimersByTimeAsync(4_999);
         expect(code).toBe(0);
         // What still comes of the body is dropped before the answer.
-        await vi.advanceTimersByTimeAsync(2 + DRAIN_MS);
+        await vi.advanceTimersByTimeAsync(2 + DRAIN_SILENCE_MS);
         expect(code).toBe(504);
       } finally {
         vi.useRealTimers();

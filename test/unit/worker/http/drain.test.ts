@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { drainUnread } from "../../../../src/worker/http/drain";
-import { DRAIN_MS, DRAINED_MAX_BYTES } from "../../../../src/worker/http/limits";
+import { DRAIN_MS, DRAIN_SILENCE_MS, DRAINED_MAX_BYTES } from "../../../../src/worker/http/limits";
 
 /** A request whose body is as long as this, in chunks of 100,000 bytes; Infinity: it never ends. */
 function posted(bytes: number): { request: Request; sent: () => number } {
@@ -16,6 +16,17 @@ function posted(bytes: number): { request: Request; sent: () => number } {
     },
   });
   return { request: new Request("http://h/", { method: "POST", body, duplex: "half" } as RequestInit), sent: () => sent };
+}
+
+/** A request whose body comes when it is told to. */
+function piecewise(): { request: Request; send: () => void; end: () => void } {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({ start: (its) => void (controller = its) });
+  return {
+    request: new Request("http://h/", { method: "POST", body, duplex: "half" } as RequestInit),
+    send: () => controller?.enqueue(new Uint8Array(10)),
+    end: () => controller?.close(),
+  };
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
@@ -35,13 +46,39 @@ describe("drainUnread", () => {
     expect(sent()).toBeLessThan(1.1 * DRAINED_MAX_BYTES);
   });
 
-  it("a body that does not come: is waited for as long as the bound says", async () => {
+  it("a body that does not come: is waited for until the silence is too long", async () => {
     let drained = false;
     const request = new Request("http://h/", { method: "POST", body: new ReadableStream(), duplex: "half" } as RequestInit);
     void drainUnread(request).then(() => (drained = true));
-    await vi.advanceTimersByTimeAsync(DRAIN_MS - 1);
+    await vi.advanceTimersByTimeAsync(DRAIN_SILENCE_MS - 1);
     expect(drained).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
+    expect(drained).toBe(true);
+  });
+
+  it("a body that comes in pieces, with shorter silences: is read to its end", async () => {
+    let drained = false;
+    const { request, send, end } = piecewise();
+    void drainUnread(request).then(() => (drained = true));
+    for (let piece = 0; piece < 4; piece++) {
+      await vi.advanceTimersByTimeAsync(DRAIN_SILENCE_MS - 1);
+      send();
+    }
+    expect(drained).toBe(false);
+    end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([drained, vi.getTimerCount()]).toEqual([true, 0]);
+  });
+
+  it("a body that goes on: is read for as long as the bound says", async () => {
+    let drained = false;
+    const { request, send } = piecewise();
+    void drainUnread(request).then(() => (drained = true));
+    for (let ms = 0; ms < DRAIN_MS; ms += 100) {
+      expect(drained).toBe(false);
+      send();
+      await vi.advanceTimersByTimeAsync(100);
+    }
     expect(drained).toBe(true);
   });
 

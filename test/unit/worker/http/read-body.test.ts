@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { InFlight, type Place } from "../../../../src/worker/http/in-flight";
 import { type BodyRequest, readBody } from "../../../../src/worker/http/read-body";
-import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_MS } from "../../../../src/worker/http/limits";
+import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_SILENCE_MS } from "../../../../src/worker/http/limits";
 
 /** A body of unknown length; `onPull` hears of each chunk that is asked for. */
 function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => undefined): RequestInit {
@@ -151,7 +151,7 @@ describe("readBody", () => {
           const stalled = posted({ body, headers, duplex: "half" } as RequestInit);
           let read: Awaited<ReturnType<typeof readBody>> | undefined;
           void readBody({ ...stalled, ...(timeoutMs === undefined ? {} : { timeoutMs }) }).then((result) => (read = result));
-          await vi.advanceTimersByTimeAsync(afterMs + DRAIN_MS - 1);
+          await vi.advanceTimersByTimeAsync(afterMs + DRAIN_SILENCE_MS - 1);
           expect(read).toBeUndefined();
           await vi.advanceTimersByTimeAsync(1);
           expect(read).toEqual({

@@ -2,6 +2,7 @@ import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import type { ServicesStore } from "../../durable-objects/services-store";
+import type { Service } from "../../src/api/meta/kubernetes";
 import { LEDGER_SCHEMA } from "../../durable-objects/sql/ledger-sql";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "../../durable-objects/sql/node-ports-sql";
@@ -25,6 +26,17 @@ describe("services store", () => {
       ["default", "kubernetes", "10.96.0.1"],
     ]);
     expect(ipAddresses.map(({ metadata }) => metadata?.name)).toEqual(["10.96.0.1"]);
+    await cluster.check();
+  });
+
+  it("a PUT of what the client sent before, without what the server filled in: the resourceVersion stays", async () => {
+    const cluster = await new ObjectCluster().ready();
+    const created = await cluster.create("a");
+    const sent = await Promise.all([{}, {}, { type: "NodePort" }].map((spec) => cluster.put("a", spec)));
+    const versions = [created, ...sent].map((result) =>
+      result.ok ? (JSON.parse(result.object) as Service).metadata?.resourceVersion : "",
+    );
+    expect(versions.map((version) => version === versions[0])).toEqual([true, true, true, false]);
     await cluster.check();
   });
 

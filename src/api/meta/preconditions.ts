@@ -25,6 +25,11 @@ export function checkDeletePreconditions(
   return undefined;
 }
 
+/** Whether a write names no revision: upstream reads "0" as it reads an absent one (apiserver storage/api_object_versioner.go). */
+export function isNoRevision(resourceVersion: string | undefined): boolean {
+  return resourceVersion === undefined || /^0*$/.test(resourceVersion);
+}
+
 /** Where upstream keeps resources below another name. */
 const ETCD_FOLDERS: Readonly<Record<string, string>> = { services: "services/specs", endpoints: "services/endpoints", nodes: "minions" };
 

@@ -1,9 +1,7 @@
 /** From a changed object and the stored one to what would be stored. Order of checks: upstream registry/generic/registry/store.go (Update). */
 import { parseJson } from "../../core/base/exact-json";
-import { onlyTimesDiffer } from "../fields/managed-fields";
-import { semanticEqual } from "../meta/equality";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
-import { resourceVersionRequired, uidConflict } from "../meta/preconditions";
+import { isNoRevision, resourceVersionRequired, uidConflict } from "../meta/preconditions";
 import { conflict, type Status } from "../meta/status";
 import { isGone } from "../registry/delete-order";
 import type { ResourceDefinition } from "../registry/resource";
@@ -12,6 +10,7 @@ import type { FieldWriter } from "./field-tracking";
 import { contextOf, type PrepareFacts, type Prepared, refuse } from "./prepared";
 import type { StoredObject } from "./store-storage";
 import { beforeFinalizeUpdate, beforeStatusUpdate, beforeUpdate } from "./strategy-order";
+import { isUnchanged } from "./unchanged";
 
 interface UpdateOrder {
   subresource: Subresource;
@@ -40,15 +39,6 @@ export function prepareUpdate(after: KubeObject, current: StoredObject, order: U
   return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
 }
 
-/** An entry of managedFields that differs in its time alone is no change (apiserver handlers/fieldmanager/equality.go). */
-function isUnchanged(after: KubeObject, before: KubeObject): boolean {
-  const { managedFields: fields, ...metadata } = after.metadata ?? {};
-  const { managedFields: stored, ...others } = before.metadata ?? {};
-  if (!semanticEqual(metadata, others) || !semanticEqual({ ...after, metadata }, { ...before, metadata })) return false;
-  // Not semantically: each owned field is an empty value, which is no different from an absent one there.
-  return fields === stored || onlyTimesDiffer(fields, stored);
-}
-
 function checkConcurrency(
   metadata: ObjectMeta,
   current: StoredObject,
@@ -57,7 +47,7 @@ function checkConcurrency(
 ): Status | undefined {
   const name = metadata.name ?? "";
   if (judgesUid && metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
-  if (!metadata.resourceVersion) {
+  if (isNoRevision(metadata.resourceVersion)) {
     return definition.allowUnconditionalUpdate ? undefined : resourceVersionRequired(definition, name);
   }
   return metadata.resourceVersion === String(current.revision) ? undefined : conflict(definition, name);

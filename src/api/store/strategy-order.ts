@@ -19,6 +19,7 @@ import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
 import { generateName } from "../meta/generate-name";
 import type { Random } from "../../core/base/ports";
 import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../meta/object-meta";
+import { isNoRevision } from "../meta/preconditions";
 import { badRequest, invalid } from "../meta/status";
 import type { Status } from "../meta/status";
 import { keepMembers } from "../registry/base-strategy";
@@ -73,7 +74,7 @@ function settleNamespace(definition: ResourceDefinition, metadata: ObjectMeta, n
 /** Everything of a create that changes the object. */
 function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
   const metadata = metadataOf(object);
-  if (metadata.resourceVersion) {
+  if (!isNoRevision(metadata.resourceVersion)) {
     const message = "resourceVersion should not be set on objects to be created";
     return err({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
   }

@@ -17,6 +17,7 @@ import type { Prepared } from "./prepared";
 import type { ReservedKeys } from "./reserved-keys";
 import type { Revisions } from "./revisions";
 import type { StoredObject, StoreStorage } from "./store-storage";
+import { isUnchanged } from "./unchanged";
 
 export interface DeciderPorts<Supply> {
   definition: ResourceDefinition;
@@ -155,13 +156,16 @@ export class WriteDecider<Supply> {
       const object = this.revisions.remove(current, before, operation, last);
       return { kind: "done", result: { ok: true, code: 200, object, warnings, gone: true } };
     }
-    const { after, dryRun, code, warnings } = prepared;
+    const { after, before, dryRun, code, warnings } = prepared;
+    // The extension has filled in what the client left out: only now it shows that nothing differs.
+    if (this.ports.extension?.admit && current && before && isUnchanged(after, before))
+      return this.#give(operation, { ok: true, code, object: current.data, warnings, gone: false });
     if (dryRun) {
       const object = JSON.stringify(after);
       if (isTooLarge(object)) return this.refuse(operation, tooLarge(), warnings);
       return this.#give(operation, { ok: true, code, object, warnings, gone: false });
     }
-    const data = this.revisions.put(prepared.key, after, current, operation, prepared.before);
+    const data = this.revisions.put(prepared.key, after, current, operation, before);
     if (data === undefined) return this.refuse(operation, tooLarge(), warnings);
     return { kind: "done", result: { ok: true, code, object: data, warnings, gone: false } };
   }

@@ -62,6 +62,12 @@ export class ObjectCluster {
     return this.services.write({ verb: "patch", key, subresource: "", patchType: "merge", patch: JSON.stringify(patch), options: OPTIONS });
   }
 
+  /** A PUT of what `create` sends. */
+  put(name: string, spec: object = {}): Promise<WriteResult> {
+    const key = { namespace: "default", name };
+    return this.services.write({ verb: "update", key, subresource: "", object: serviceText(name, spec), options: OPTIONS });
+  }
+
   remove(name: string): Promise<WriteResult> {
     return this.services.write({ verb: "delete", key: { namespace: "default", name }, options: DELETE });
   }
@@ -111,8 +117,12 @@ export class ObjectCluster {
   }
 }
 
+function serviceText(name: string, spec: object, { metadata = {}, namespace = "default" } = {}): string {
+  return JSON.stringify({ metadata: { name, namespace, ...metadata }, spec: { ports: [{ port: 80 }], ...spec } });
+}
+
 export function createRequest(name: string, spec: object, { metadata = {}, dryRun = false, namespace = "default" } = {}): WriteRequest {
-  const object = JSON.stringify({ metadata: { name, namespace, ...metadata }, spec: { ports: [{ port: 80 }], ...spec } });
+  const object = serviceText(name, spec, { metadata, namespace });
   return { verb: "create", namespace, object, options: { ...OPTIONS, dryRun } };
 }
 

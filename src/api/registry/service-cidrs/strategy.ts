@@ -4,7 +4,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { ObjectMeta, ServiceCIDR } from "../../meta/kubernetes";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
 import { BASE_STRATEGY, dropStatus, keepAllButStatus, keepStatus } from "../base-strategy";
-import type { Change, Strategy } from "../resource";
+import type { Change, Strategy, StrategyContext } from "../resource";
 
 const CIDRS_MAX = 2;
 const ONE_PER_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
@@ -13,7 +13,12 @@ function cidrsOf(serviceCIDR: ServiceCIDR): readonly string[] {
   return serviceCIDR.spec?.cidrs ?? [];
 }
 
-function validateServiceCIDR(serviceCIDR: ServiceCIDR): FieldError[] {
+/** Of an update only a second range is judged: no other change is allowed. */
+function validateServiceCIDR(serviceCIDR: ServiceCIDR, _context: StrategyContext, before?: ServiceCIDR): FieldError[] {
+  return before && !addsRange({ after: serviceCIDR, before }) ? [] : validateCIDRs(serviceCIDR);
+}
+
+function validateCIDRs(serviceCIDR: ServiceCIDR): FieldError[] {
   const cidrs = cidrsOf(serviceCIDR);
   const field = "spec.cidrs";
   if (cidrs.length === 0) return [required(field, "at least one CIDR required")];
@@ -32,11 +37,15 @@ function validateServiceCIDR(serviceCIDR: ServiceCIDR): FieldError[] {
   return errors;
 }
 
-/** The ranges cannot change; a second one of the other family may be added. The rules of a create hold too. */
-function validateServiceCIDRUpdate({ after, before }: Change<ServiceCIDR>): FieldError[] {
-  const wanted = cidrsOf(after);
-  const stored = cidrsOf(before);
-  if (wanted.length === stored.length || (stored.length === 1 && wanted.length === 2)) {
+function addsRange({ after, before }: Change<ServiceCIDR>): boolean {
+  return cidrsOf(before).length === 1 && cidrsOf(after).length === 2;
+}
+
+/** The ranges cannot change; a second one of the other family may be added. */
+function validateServiceCIDRUpdate(change: Change<ServiceCIDR>): FieldError[] {
+  const wanted = cidrsOf(change.after);
+  const stored = cidrsOf(change.before);
+  if (wanted.length === stored.length || addsRange(change)) {
     return stored.flatMap((cidr, i) => (cidr === wanted[i] ? [] : [invalidValue(`spec.cidrs[${i}]`, wanted[i], FIELD_IMMUTABLE)]));
   }
   return [invalidValue("spec.cidrs", wanted, FIELD_IMMUTABLE)];

@@ -18,7 +18,7 @@ import { specOf } from "./predicates";
 import { validateService } from "./validate";
 import { validateLoadBalancerStatus } from "./validate-addresses";
 import { validateServiceUpdate } from "./validate-update";
-import { warningsFor } from "./warnings";
+import { statusWarningsFor, warningsFor } from "./warnings";
 import { dropTypeDependentFields } from "./type-dependent-fields";
 
 /** Upstream pkg/registry/core/service/strategy.go, with the parts of storage.go that need no allocator. */
@@ -56,6 +56,7 @@ const serviceStrategy: Strategy<Service> = {
     status.loadBalancer ??= {};
   },
   validateStatusUpdate: validateLoadBalancerStatus,
+  statusWarnings: statusWarningsFor,
   warnings: warningsFor,
   /** without `families` (primary first) a headless Service of an old version counts as IPv4 first */
   defaultsOnRead(object: Service, families: readonly Family[] = ["IPv4"]): void {

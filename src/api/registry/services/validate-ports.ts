@@ -6,18 +6,9 @@ import { isPortNumber, PORT_RANGE, validatePortOrName } from "../port-rules";
 import { PROTOCOLS } from "../protocols";
 import { isHeadlessList, isNil, portsOf, type ServiceSpec } from "./predicates";
 
-/** A load balancer that opens this port would open every node's kubelet. */
-const KUBELET_PORT = 10250;
-
-/** The presence of ports, and ports that some types forbid. These errors come early in upstream's order. */
+/** The presence of ports. This error comes early in upstream's order. */
 export function validatePortPresence(spec: ServiceSpec, errors: FieldError[]): void {
-  const ports = portsOf(spec);
-  if (ports.length === 0 && !isHeadlessList(spec) && spec.type !== "ExternalName") errors.push(required("spec.ports"));
-  if (spec.type !== "LoadBalancer") return;
-  ports.forEach(({ port }, i) => {
-    if (port !== KUBELET_PORT) return;
-    errors.push(invalidValue(`spec.ports[${i}]`, port, `may not expose port ${KUBELET_PORT} externally since it is used by kubelet`));
-  });
+  if (portsOf(spec).length === 0 && !isHeadlessList(spec) && spec.type !== "ExternalName") errors.push(required("spec.ports"));
 }
 
 /** Each port alone, and the uniqueness of its name. */

@@ -40,3 +40,12 @@ export function warningsFor(service: Service): string[] {
   }
   return warnings;
 }
+
+/** Warnings of the status endpoint. They name the entry and not its member `ip`, as upstream pkg/registry/core/service/strategy.go does. */
+export function statusWarningsFor({ status }: Service): string[] {
+  const warnings: string[] = [];
+  (status?.loadBalancer?.ingress ?? []).forEach(({ ip }, i) => {
+    if (ip) warnOfAddress(`status.loadBalancer.ingress[${i}]`, ip, warnings);
+  });
+  return warnings;
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../../src/api/store/limits";
 import type { Lease, Namespace, Pod } from "../../../../src/api/meta/kubernetes";
+import { configMapsDefinition } from "../../../../src/api/registry/config-maps/definition";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import { podsDefinition } from "../../../../src/api/registry/pods/definition";
 import type { WriteResult } from "../../../../src/api/rpc/store";
@@ -65,6 +66,21 @@ describe("create", () => {
     const world = new StoreWorld();
     expect(refusalOf(await world.create(aLease("a", {}, { resourceVersion: "5" })))).toBe(
       "500  resourceVersion should not be set on objects to be created",
+    );
+  });
+
+  it.each(["0", "00", ""])("resourceVersion %j: none, as upstream; a create and an update go through", async (resourceVersion) => {
+    const world = new StoreWorld({ definition: configMapsDefinition });
+    const object = { metadata: { name: "a", namespace: "ns", resourceVersion } };
+    objectOf(await world.create(object));
+    expect(objectOf(await world.update(Object.assign({ data: { a: "b" } }, object)))).toMatchObject({ data: { a: "b" } });
+  });
+
+  it("an update of a kind that needs a revision, with resourceVersion 0: 422", async () => {
+    const world = new StoreWorld();
+    await world.create(aLease("a"));
+    expect(refusalOf(await world.update(aLease("a", {}, { resourceVersion: "0" })))).toMatch(
+      /^422 Invalid .*metadata.resourceVersion: Invalid value: 0: must be specified for an update$/,
     );
   });
 

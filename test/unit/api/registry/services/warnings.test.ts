@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../../src/api/meta/kubernetes";
-import { warningsFor } from "../../../../../src/api/registry/services/warnings";
+import { statusWarningsFor, warningsFor } from "../../../../../src/api/registry/services/warnings";
 import { complete, deepFreeze, sent, type Spec } from "./a-service";
 
 describe("warningsFor", () => {
@@ -82,4 +82,12 @@ describe("warningsFor", () => {
   ])("$name: the warnings of the row", ({ spec, rest, want }) => {
     expect(warningsFor(deepFreeze(sent({ sessionAffinity: "None", ...spec }, rest)))).toEqual(want);
   });
+});
+
+it("an address of the status in another form: a warning that names its entry", () => {
+  const ingress = [{ ip: "10.0.0.1" }, { hostname: "a.example" }, { ip: "2001:DB8::1" }];
+  expect(statusWarningsFor({ status: { loadBalancer: { ingress } } })).toEqual([
+    'status.loadBalancer.ingress[2]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")',
+  ]);
+  expect(statusWarningsFor({})).toEqual([]);
 });

@@ -6,7 +6,7 @@ import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";
 import type { StoreIdentity } from "../src/api/store/list-copy";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { collectionResponse } from "./collection-response";
+import { storeResponse } from "./store-response";
 import type { Env } from "./env";
 import { eventsStore, ipAddressesStore, owner } from "./peers";
 import { shellOf, STORE_METHODS } from "./shell";
@@ -61,6 +61,6 @@ export class Coordinator
   }
 
   override fetch(request: Request): Promise<Response> {
-    return collectionResponse(this.brain, request);
+    return storeResponse(this.brain, request);
   }
 }

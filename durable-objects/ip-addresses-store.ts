@@ -6,7 +6,7 @@ import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { collectionResponse } from "./collection-response";
+import { storeResponse } from "./store-response";
 import type { Env } from "./env";
 import { ledgerPorts } from "./ledger-ports";
 import { shellOf, STORE_METHODS } from "./shell";
@@ -43,6 +43,6 @@ export class IPAddressesStore
   }
 
   override fetch(request: Request): Promise<Response> {
-    return collectionResponse(this.brain, request);
+    return storeResponse(this.brain, request);
   }
 }

@@ -10,7 +10,7 @@ import type { NodeProxyRpc } from "../src/proxy-health/rpc";
 import { shardNamed } from "../src/tenancy/cluster-objects";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { configOf, type Env } from "./env";
-import { proxyHealthController, storeStub } from "./peers";
+import { proxyHealthStub, storeStub } from "./peers";
 import { setAlarm, systemClock, systemRecorder } from "./ports";
 import { shellOf } from "./shell";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
@@ -42,8 +42,8 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "serviceHeal
         ]);
         return object;
       },
-      state: (known: Cursor | null) => proxyHealthController(env, cluster).shardState(shard, known),
-      tell: (tally: HealthTally) => proxyHealthController(env, cluster).addHealthTally(shard, tally),
+      state: (known: Cursor | null) => proxyHealthStub(env, cluster).shardState(shard, known),
+      tell: (tally: HealthTally) => proxyHealthStub(env, cluster).addHealthTally(shard, tally),
       wakeAt: (atMs: number) => setAlarm(storage, atMs),
       alarmAt: () => storage.getAlarm(),
     };

@@ -13,7 +13,7 @@ const LIST_PIECE_CHARS = 256 * 1024;
 const STREAMED_CHARS = 1024 * 1024;
 const encoder = new TextEncoder();
 /** The Status as the body of its own HTTP status. */
-export function statusResponse(status: Status): Response {
+export function refusalResponse(status: Status): Response {
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   if (status.details?.retryAfterSeconds) headers["Retry-After"] = String(status.details.retryAfterSeconds);
   return new Response(JSON.stringify(status), { status: status.code, headers });

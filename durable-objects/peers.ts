@@ -124,7 +124,7 @@ export function controller(env: Env, cluster: string, name: ControllerName): Rem
 }
 
 /** The repair controller. It also answers for its metrics and for requested sweeps. */
-export function repairController(env: Env, cluster: string): Remote<ControllerRpc & RepairControllerRpc> {
+export function repairStub(env: Env, cluster: string): Remote<ControllerRpc & RepairControllerRpc> {
   return stubOf<ControllerRpc & RepairControllerRpc>(env.CONTROLLER, `${cluster}/controllers/repair`);
 }
 
@@ -144,7 +144,7 @@ export function nodeProxyShard(env: Env, cluster: string, shard: number): Remote
 }
 
 /** The controller that tells the objects with the health of nodes what changed. It also knows what load balancers may have as targets. */
-export function proxyHealthController(env: Env, cluster: string): Remote<ControllerRpc & ProxyHealthControllerRpc> {
+export function proxyHealthStub(env: Env, cluster: string): Remote<ControllerRpc & ProxyHealthControllerRpc> {
   return stubOf<ControllerRpc & ProxyHealthControllerRpc>(env.CONTROLLER, `${cluster}/controllers/proxy-health`);
 }
 
@@ -158,7 +158,7 @@ export function storesFetch(env: Env, cluster: string): FetchLike {
 }
 
 /** A controller of slices, which answers for its metrics. */
-export function slicesController(
+export function slicesStub(
   env: Env,
   cluster: string,
   name: "endpointslice-controller" | "endpointslice-mirroring-controller",

@@ -4,7 +4,7 @@ import { decodePoll, POLL_HEADER, type ProxyViewRpc, type ViewCounters } from ".
 import { ProxyView as Brain } from "../src/endpoints/proxy-config/proxy-view";
 import type { Wipeable } from "../src/tenancy/rpc";
 import type { Env } from "./env";
-import { statusResponse } from "./page-response";
+import { refusalResponse } from "./page-response";
 import { storesFetch } from "./peers";
 import { systemClock, systemRandom, systemRecorder } from "./ports";
 import { proxyPageResponse, unchangedResponse } from "./proxy-page-response";
@@ -27,7 +27,7 @@ export class ProxyView extends DurableObject<Env> implements ProxyViewRpc, Wipea
   override async fetch(request: Request): Promise<Response> {
     const poll = decodePoll(request.headers.get(POLL_HEADER) ?? "");
     const answer = await this.#brain.poll(poll, request.signal);
-    if (!answer.ok) return statusResponse(answer.error);
+    if (!answer.ok) return refusalResponse(answer.error);
     return answer.value ? proxyPageResponse(answer.value) : unchangedResponse(poll.etag ?? "");
   }
 

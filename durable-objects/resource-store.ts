@@ -14,7 +14,7 @@ import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
 import type { ExpiringStoreRpc } from "../src/api/rpc/store";
 import { IDENTITY_EXPIRY } from "../src/leases/identity/identity-lease";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { collectionResponse } from "./collection-response";
+import { storeResponse } from "./store-response";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
 import { allStores } from "./peers";
@@ -59,6 +59,6 @@ export class ResourceStore
   }
 
   override fetch(request: Request): Promise<Response> {
-    return collectionResponse(this.brain, request);
+    return storeResponse(this.brain, request);
   }
 }

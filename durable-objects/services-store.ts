@@ -8,7 +8,7 @@ import type { LimitedStore } from "../src/api/rpc/quota";
 import type { ServicesStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { enterCluster } from "./busy";
-import { collectionResponse } from "./collection-response";
+import { storeResponse } from "./store-response";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
 import { ledgerPorts } from "./ledger-ports";
@@ -44,7 +44,7 @@ export class ServicesStore
   }
 
   override fetch(request: Request): Promise<Response> {
-    return collectionResponse(this.brain, request);
+    return storeResponse(this.brain, request);
   }
 }
 

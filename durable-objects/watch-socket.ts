@@ -6,7 +6,7 @@ import type { CollectionRequest } from "../src/api/rpc/store";
 import type { ClusterStore } from "../src/api/store/cluster-store";
 import { NORMAL_CLOSURE, sendEvents, socketSink } from "../src/api/store/socket-sink";
 import { refusedWatchFrame } from "../src/api/store/refused-watch";
-import { statusResponse } from "./page-response";
+import { refusalResponse } from "./page-response";
 
 export function isSocketRequest(request: Request): boolean {
   return request.headers.get("Upgrade")?.toLowerCase() === "websocket";
@@ -24,7 +24,7 @@ export function watchSocketResponse(store: Pick<ClusterStore<never>, "watch">, r
   if (started.ok) stop = started.value.stop;
   else {
     const frame = refusedWatchFrame(started.error, request.encoding);
-    if (frame === undefined) return statusResponse(started.error);
+    if (frame === undefined) return refusalResponse(started.error);
     sendEvents(server, frame, request.encoding ?? "json");
     server.close(NORMAL_CLOSURE);
   }

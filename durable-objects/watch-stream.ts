@@ -5,7 +5,7 @@ import type { ClusterStore } from "../src/api/store/cluster-store";
 import { SOURCE_HEADER } from "../src/api/store/list-source";
 import { refusedWatchFrame } from "../src/api/store/refused-watch";
 import { streamSink, WATCH_BUFFER_BYTES } from "../src/api/store/stream-sink";
-import { statusResponse } from "./page-response";
+import { refusalResponse } from "./page-response";
 
 /** No compressor may hold events back, no proxy may change them. */
 function streamHeaders(encoding: Encoding | undefined): Record<string, string> {
@@ -46,5 +46,5 @@ export function watchResponse(
 
 function refusedWatch(status: Status, encoding: Encoding | undefined): Response {
   const frame = refusedWatchFrame(status, encoding);
-  return frame === undefined ? statusResponse(status) : new Response(frame, { headers: streamHeaders(encoding) });
+  return frame === undefined ? refusalResponse(status) : new Response(frame, { headers: streamHeaders(encoding) });
 }

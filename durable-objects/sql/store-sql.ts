@@ -1,7 +1,7 @@
 /** Schema and statements of a StoreEngine: objects, their history, the revision state, namespaces that are being deleted. */
 import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
+import type { ChangeType } from "../../src/api/meta/watch-event";
 import {
-  type ChangeType,
   type HistoryEntry,
   NOTHING_COUNTED,
   type SavedMark,

@@ -8,10 +8,11 @@ import { send } from "../cluster/send";
 import type { Target } from "../cluster/target";
 import { UserError } from "../terminal/user-error";
 import { PROTOBUF, readList } from "./read-list";
-import { quantile, targetOf, withServer, writeLeases, writeServices } from "./started";
+import { targetOf, withServer, writeLeases, writeServices } from "./started";
 import { deliveryTimes } from "./suites/watchers";
 import { measureBurst } from "./suites/watchers-burst";
 import { WatchedService } from "./watched-service";
+import { quantile } from "./figures";
 
 const RANGE = "10.0.0.0/12";
 const LIST_ROUNDS = 5;

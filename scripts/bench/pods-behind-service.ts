@@ -1,7 +1,6 @@
 /** What the suites about EndpointSlices share: a Node, Pods that clients create and change, and Services that select them. */
 import { send } from "../cluster/send";
 import type { PodLoad } from "./load-processes/pod-load-process";
-import type { BenchRow } from "./row";
 import { type LoadedServer, runLoadProcess, targetOf } from "./started";
 
 export const SERVICES = "/api/v1/namespaces/default/services";
@@ -59,11 +58,6 @@ export async function write(server: LoadedServer, method: string, path: string, 
   const type = method === "PATCH" ? "application/strategic-merge-patch+json" : "application/json";
   const { status, text } = await send(targetOf(server), method, path, body, type);
   if (status >= 300) throw new Error(`${method} ${path}: ${String(status)} ${text}`);
-}
-
-/** A row whose figure is to be no more than `max`. */
-export function atMost(name: string, value: number, unit: string, max: number, note: string): BenchRow {
-  return { name, value: Math.round(value * 10) / 10, unit, target: `<= ${max.toLocaleString("en-US")}`, ok: value <= max, note };
 }
 
 export function kib(bytes: number): string {

@@ -1,7 +1,7 @@
 /** What the page of a node costs a data plane that does not speak watch: whole, unchanged, and with one Service that changed. */
 import type { Server } from "../../test/support/server/server";
+import { quantile } from "./figures";
 import type { BenchRow } from "./row";
-import { quantile } from "./started";
 
 const NODE = "bench";
 const ASKED = 20;

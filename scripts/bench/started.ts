@@ -115,7 +115,3 @@ export async function counters(server: Server): Promise<Map<string, number>> {
   }
   return sums;
 }
-
-export function quantile(sorted: readonly number[], q: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? NaN;
-}

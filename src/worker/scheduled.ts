@@ -19,7 +19,7 @@ import {
   eventsStore,
   ipAddressesStore,
   leasesStore,
-  repairController,
+  repairStub,
   resourceQuotasStore,
   servicesStore,
   storeStub,
@@ -69,7 +69,7 @@ const REPAIR: Task = {
   what: "repair.poke",
   run: async (env, cluster) => {
     const config = configOf(env);
-    if (config.ok) await repairController(env, cluster).pokeFrom(settingsOf(config.value), "cron");
+    if (config.ok) await repairStub(env, cluster).pokeFrom(settingsOf(config.value), "cron");
   },
 };
 /** Tells the stores that missed the limits of quotas. */

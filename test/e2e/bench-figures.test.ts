@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { CHANGES, decimalBytes, estimate, LARGE, SMALL, WAYS } from "../../scripts/bench/kep-0752";
 import { probedDuring } from "../../scripts/bench/probed";
-import { quantile } from "../../scripts/bench/started";
 import { EventCount } from "../../scripts/bench/watchers-of";
+import { quantile } from "../../scripts/bench/figures";
 
 /** As the KEP prints them: writes, events at all watchers, bytes to all watchers. */
 const TABLES = [

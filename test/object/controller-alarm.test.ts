@@ -2,7 +2,7 @@
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
-import { repairController, servicesStore } from "../../durable-objects/peers";
+import { repairStub, servicesStore } from "../../durable-objects/peers";
 import { SYNC_WAIT_MS } from "../../durable-objects/wipe";
 import { PASS_MAX_MS } from "../../src/controllers/controller";
 
@@ -55,7 +55,7 @@ it("a pass that hangs: its object restarts, keeps what it had stored, and its al
   await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), 10_000);
   restore();
   await vi.waitFor(async () => expect(await runDurableObjectAlarm(controllerObject())).toBe(true), 10_000);
-  expect(await repairController(bindings, CLUSTER).repairCounts()).toMatchObject({ reconcileErrors: 0 });
+  expect(await repairStub(bindings, CLUSTER).repairCounts()).toMatchObject({ reconcileErrors: 0 });
   await runInDurableObject(controllerObject(), (_, { storage }) => {
     expect(storage.sql.exec("SELECT id FROM repair_suspects").toArray()).toEqual([{ id: "services/default/kept" }]);
   });

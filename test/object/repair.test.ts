@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
-import { eventsStore, ipAddressesStore, owner, coordinator, repairController, servicesStore, storeStub } from "../../durable-objects/peers";
+import { eventsStore, ipAddressesStore, owner, coordinator, repairStub, servicesStore, storeStub } from "../../durable-objects/peers";
 import type { CoreEvent, IPAddress, KubeObject, Service } from "../../src/api/meta/kubernetes";
 import type { ObjectFeed } from "../../src/api/rpc/object-feed";
 import { clusterName } from "../../src/tenancy/cluster-id";
@@ -64,7 +64,7 @@ describe("repair on real objects", () => {
       }, PATIENCE);
     }
     expect(await heldRows(cluster)).toEqual(rows);
-    expect(await repairController(bindings, cluster).repairCounts()).toMatchObject({ ipErrors: { repair: 2 }, reconcileErrors: 0 });
+    expect(await repairStub(bindings, cluster).repairCounts()).toMatchObject({ ipErrors: { repair: 2 }, reconcileErrors: 0 });
     expect(await eventsStore(bindings, cluster).expire()).toMatchObject({ deleted: 0 });
   });
 
@@ -138,11 +138,11 @@ describe("repair on real objects", () => {
         }
       });
     });
-    await repairController(bindings, cluster).sweep();
+    await repairStub(bindings, cluster).sweep();
     await abortAllDurableObjects();
-    await repairController(bindings, cluster).poke();
+    await repairStub(bindings, cluster).poke();
     // Reading everything over and over would take the thread that the sweep works on: the counter says when to look.
-    await vi.waitFor(async () => expect((await repairController(bindings, cluster).repairCounts()).sweeps).toBe(1), PATIENCE);
+    await vi.waitFor(async () => expect((await repairStub(bindings, cluster).repairCounts()).sweeps).toBe(1), PATIENCE);
     await vi.waitFor(() => expectWhole(cluster), PATIENCE);
     expect(await objectsIn(cluster, "services")).toHaveLength(301);
   });

@@ -6,6 +6,7 @@ import { authorizeByRbac } from "../../../src/access/rbac/authorize";
 import { Policy } from "../../../src/access/rbac/policy";
 import type { PolicyRule, RoleRef } from "../../../src/api/meta/kubernetes";
 import { seededRandom } from "../../../test/support/sim/seeded-random";
+import { round } from "../figures";
 import type { BenchRow } from "../row";
 
 const SEED = 20_261_126;
@@ -146,8 +147,4 @@ function user(name: string): User {
 
 function question(namespace: string, resource: string, name = ""): Attributes {
   return resourceAttributes({ verb: "get", group: "example.com", resource, namespace, name });
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

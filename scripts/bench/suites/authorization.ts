@@ -4,8 +4,9 @@
  */
 import type { Server } from "../../../test/support/server/server";
 import { administered, userOf } from "../bench-users";
+import { median, quantile, round } from "../figures";
 import type { BenchRow } from "../row";
-import { createServices, type LoadedServer, quantile, withServer } from "../started";
+import { createServices, type LoadedServer, withServer } from "../started";
 
 const RANGE = "10.0.0.0/12";
 const ROUNDS = 5;
@@ -65,8 +66,8 @@ function sideOf(server: LoadedServer): Side {
 function rowsOf(name: string, { rates, p50s, p99s }: Side, note: string): BenchRow[] {
   return [
     { name: `authorization.${name}.rate`, value: Math.round(median(rates)), unit: "services/s", note },
-    { name: `authorization.${name}.p50`, value: rounded(median(p50s)), unit: "ms" },
-    { name: `authorization.${name}.p99`, value: rounded(median(p99s)), unit: "ms" },
+    { name: `authorization.${name}.p50`, value: round(median(p50s)), unit: "ms" },
+    { name: `authorization.${name}.p99`, value: round(median(p99s)), unit: "ms" },
   ];
 }
 
@@ -74,16 +75,5 @@ function rowsOf(name: string, { rates, p50s, p99s }: Side, note: string): BenchR
 function ratioOf(name: string, more: Side, less: Side, what: string): BenchRow {
   const ratio = median(more.p50s.map((p50, round) => p50 / (less.p50s[round] ?? NaN)));
   const note = `${what}: p50 of ${String(ROUNDS)} rounds in turn, ${String(COUNT)} Services and ${String(CONNECTIONS)} connections each`;
-  return { name, value: rounded(ratio), unit: "x", target: `<= ${String(RATIO_MAX)}`, ok: ratio <= RATIO_MAX, note };
-}
-
-function median(values: readonly number[]): number {
-  return quantile(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  );
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+  return { name, value: round(ratio), unit: "x", target: `<= ${String(RATIO_MAX)}`, ok: ratio <= RATIO_MAX, note };
 }

@@ -7,8 +7,9 @@ import { Api } from "../../../test/support/clients/api";
 import { violationsAfterRepair } from "../../../test/support/server/observe";
 import type { Server } from "../../../test/support/server/server";
 import type { ChurnLoad, ChurnResult } from "../load-processes/churn-load-process";
+import { quantile, round } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess, withServer } from "../started";
+import { runLoadProcess, withServer } from "../started";
 
 const CLIENTS = 100;
 const DURATION_MS = 60_000;
@@ -65,7 +66,7 @@ export function benchChurn(): Promise<BenchRow[]> {
         unit: "%",
         target: `>= ${String(QUANTILE_MIN * 100)} under ${String(ALLOCATION_MS_MAX)} ms`,
         ok: inTime >= QUANTILE_MIN,
-        note: `of ${String(createMs.length)} creates by ${String(CLIENTS)} clients, who delete as many; p50 ${round(quantile(createMs, 0.5))}, p99 ${round(quantile(createMs, 0.99))}, slowest ${round(createMs.at(-1) ?? NaN)} ms`,
+        note: `of ${String(createMs.length)} creates by ${String(CLIENTS)} clients, who delete as many; p50 ${round(quantile(createMs, 0.5), 0)}, p99 ${round(quantile(createMs, 0.99), 0)}, slowest ${round(createMs.at(-1) ?? NaN, 0)} ms`,
       },
       {
         name: "churn.success",
@@ -155,8 +156,4 @@ class Ranges {
 
 function prefixOf(block: number): string {
   return `10.${String(128 + (block % 64))}.0.0`;
-}
-
-function round(ms: number): number {
-  return Math.round(ms);
 }

@@ -8,6 +8,7 @@ import type { Family } from "../../../src/core/net/family";
 import { parsePrefix, type Prefix } from "../../../src/core/net/prefix";
 import { usableOf } from "../../../src/core/net/usable";
 import { seededRandom } from "../../../test/support/sim/seeded-random";
+import { round } from "../figures";
 import type { BenchRow } from "../row";
 
 const SEED = 20_260_601;
@@ -150,8 +151,4 @@ function prefixOf(cidr: string): Prefix {
   const prefix = parsePrefix(cidr);
   if (!prefix.ok) throw new Error(`${cidr}: ${prefix.error.reason}`);
   return prefix.value;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -1,8 +1,8 @@
 /** The controllers of endpoints without a server around them: the heap that they hold, and what one changed Pod costs in a Service of any size. */
 import type { ControllerLoad, ControllerResult } from "../load-processes/controller-process";
-import { atMost } from "../pods-behind-service";
+import { atMost, quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess } from "../started";
+import { runLoadProcess } from "../started";
 
 const SIZES = [1_000, 5_000, 20_000];
 const CHANGES = 40;

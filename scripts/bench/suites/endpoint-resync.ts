@@ -8,7 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { removeFolder, type Server, temporaryFolder } from "../../../test/support/server/server";
 import { cpuMs } from "../cpu";
 import {
-  atMost,
   loadPods,
   makeNode,
   NO_CONTROLLERS,
@@ -20,8 +19,9 @@ import {
   SLICES,
   write,
 } from "../pods-behind-service";
+import { atMost, quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, targetOf, withServerOn, writeServices } from "../started";
+import { targetOf, withServerOn, writeServices } from "../started";
 import { WatchedSlices } from "../watched-slices";
 import { closeAll, quiet, watchersOf } from "../watchers-of";
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
 import { residentMiB } from "../memory";
 import {
-  atMost,
   kib,
   loadPods,
   makeNode,
@@ -18,8 +17,9 @@ import {
   setReady,
   write,
 } from "../pods-behind-service";
+import { atMost, quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, withServer } from "../started";
+import { withServer } from "../started";
 import { WatchedSlices } from "../watched-slices";
 
 const PODS = 20_000;

@@ -4,7 +4,8 @@
  */
 import type { Server } from "../../../test/support/server/server";
 import { callServiceCIDRs, countReady, createServiceCIDR, until } from "../service-cidrs";
-import { createServices, quantile, withServer } from "../started";
+import { createServices, withServer } from "../started";
+import { quantile, round } from "../figures";
 import type { BenchRow } from "../row";
 
 const SERVICES = 60_000;
@@ -65,8 +66,4 @@ async function createRange(server: Server, name: string): Promise<void> {
   const before = await countReady(server);
   await createServiceCIDR(server, name, MOVING);
   await until(async () => (await countReady(server)) > before);
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

@@ -4,8 +4,9 @@
  */
 import type { Server } from "../../../test/support/server/server";
 import { bearer } from "../../cluster/target";
+import { median, round } from "../figures";
 import type { BenchRow } from "../row";
-import { createServices, quantile, withServer } from "../started";
+import { createServices, withServer } from "../started";
 
 const RANGE = "10.0.0.0/12";
 const ROUNDS = 5;
@@ -42,7 +43,7 @@ async function compare(plain: Server, secure: Server): Promise<BenchRow[]> {
   return [
     {
       name: "https.createRatio",
-      value: round(ratio, 2),
+      value: round(ratio),
       unit: "x",
       target: `>= ${String(RATIO_MIN)}`,
       ok: ratio >= RATIO_MIN,
@@ -51,15 +52,4 @@ async function compare(plain: Server, secure: Server): Promise<BenchRow[]> {
     { name: "https.createRate", value: round(rate(sides.secure), 0), unit: "services/s", note: `plain: ${rate(sides.plain).toFixed(0)}` },
     { name: "https.createP50", value: round(p50(sides.secure), 1), unit: "ms", note: `plain: ${p50(sides.plain).toFixed(1)}` },
   ];
-}
-
-function median(values: readonly number[]): number {
-  return quantile(
-    [...values].sort((a, b) => a - b),
-    0.5,
-  );
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

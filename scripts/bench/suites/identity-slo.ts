@@ -10,8 +10,9 @@ import { removeFolder, type Server, startServer, temporaryFolder } from "../../.
 import { parseTime } from "../../../src/api/meta/time";
 import { servingInstances } from "../../../src/leases/identity/serving-instances";
 import { send } from "../../cluster/send";
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, targetOf } from "../started";
+import { targetOf } from "../started";
 
 const MINUTES = 10;
 const CLUSTERS = ["default", "blue", "green"];

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { send } from "../../cluster/send";
 import type { ExpiredLeaseLoad } from "../load-processes/expired-lease-load-process";
-import { atMost } from "../pods-behind-service";
 import { probedDuring } from "../probed";
+import { atMost } from "../figures";
 import type { BenchRow } from "../row";
 import { until } from "../service-cidrs";
 import { runLoadProcess, targetOf, withServer } from "../started";

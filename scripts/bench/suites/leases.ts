@@ -1,6 +1,7 @@
 /** A plain resource: create, update and delete of Leases by 100 clients, each verb timed by itself. */
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, withServer, writeLeases } from "../started";
+import { withServer, writeLeases } from "../started";
 
 const connections = 100;
 const count = 10_000;

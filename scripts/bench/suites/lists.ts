@@ -6,8 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
 import { growthDuring } from "../memory";
 import { PROTOBUF, type ReadList, readList } from "../read-list";
+import { atMost, median, quantile, round } from "../figures";
 import type { BenchRow } from "../row";
-import { createServices, quantile, targetOf, withServer } from "../started";
+import { createServices, targetOf, withServer } from "../started";
 
 const count = 15_000;
 const chunk = 500;
@@ -41,12 +42,12 @@ export function benchLists(): Promise<BenchRow[]> {
     const { singleMs, chunkedMs } = await compare(server);
     const size = `${(json.body.length / 2 ** 20).toFixed(1)} MiB`;
     const rows: BenchRow[] = [
-      bounded("lists.json", json.ms, "ms", jsonMsMax, `${String(count)} Services and default/kubernetes, ${size}, to the last byte`),
-      bounded("lists.table", table.ms, "ms", tableMsMax),
+      atMost("lists.json", json.ms, "ms", jsonMsMax, `${String(count)} Services and default/kubernetes, ${size}, to the last byte`),
+      atMost("lists.table", table.ms, "ms", tableMsMax),
       protobufRow(protobuf),
-      bounded("lists.firstPage", firstPage.ms, "ms", firstPageMsMax, `the first ${String(chunk)}, median of ${String(rounds)}`),
+      atMost("lists.firstPage", firstPage.ms, "ms", firstPageMsMax, `the first ${String(chunk)}, median of ${String(rounds)}`),
       { name: "lists.chunked", value: Math.round(chunkedMs), unit: "ms", note: `${String(chunk)} at a time` },
-      bounded(
+      atMost(
         "lists.chunkedRatio",
         chunkedMs / singleMs,
         "x",
@@ -55,7 +56,7 @@ export function benchLists(): Promise<BenchRow[]> {
       ),
     ];
     rows.push(...(await benchCopies(server)));
-    if (growthMiB !== undefined) rows.push(bounded("lists.jsonGrowth", growthMiB, "MiB", growthMiBMax, "resident memory of the server"));
+    if (growthMiB !== undefined) rows.push(atMost("lists.jsonGrowth", growthMiB, "MiB", growthMiBMax, "resident memory of the server"));
     return rows;
   });
 }
@@ -99,11 +100,6 @@ async function compare(server: Server): Promise<{ singleMs: number; chunkedMs: n
     single.push((await read(server, "", "application/json")).ms);
     chunked.push(await readInChunks(server));
   }
-  const median = (values: number[]) =>
-    quantile(
-      values.sort((a, b) => a - b),
-      0.5,
-    );
   return { singleMs: median(single), chunkedMs: median(chunked) };
 }
 
@@ -133,18 +129,17 @@ async function benchCopies(server: Server): Promise<BenchRow[]> {
     ),
   );
   if (hit === undefined || miss === undefined) throw new Error("nothing was measured");
-  const rounded = (value: number) => Math.round(value * 100) / 100;
   return [
     {
       name: "lists.copyHit",
-      value: rounded(hit),
+      value: round(hit),
       unit: "ms",
       note: `resourceVersion=0 of ${String(copiedCount)} Services out of the copy that the Worker holds, median`,
     },
-    { name: "lists.copyMiss", value: rounded(miss), unit: "ms", note: "the same list from the store, median" },
+    { name: "lists.copyMiss", value: round(miss), unit: "ms", note: "the same list from the store, median" },
     {
       name: "lists.copyRatio",
-      value: rounded(hit / miss),
+      value: round(hit / miss),
       unit: "x",
       note: "hit against store; a hit takes nothing of the store's thread",
     },
@@ -172,9 +167,4 @@ async function readInChunks(server: Server): Promise<number> {
 
 function read(server: Server, query: string, accept: string, prefix = ""): Promise<ReadList> {
   return readList(targetOf(server), `${prefix}/api/v1/services${query}`, accept);
-}
-
-function bounded(name: string, value: number, unit: string, max: number, note?: string): BenchRow {
-  const row = { name, value: Math.round(value * 100) / 100, unit, target: `<= ${String(max)}`, ok: value <= max };
-  return note === undefined ? row : { ...row, note };
 }

@@ -8,9 +8,10 @@ import { type Cost, CountedRuntime } from "../counted-runtime";
 import { cpuMs } from "../cpu";
 import { writtenToDisk } from "../disk-writes";
 import type { HealthLoad, HealthResult } from "../load-processes/health-load-process";
-import { atMost, NODE_IS_A_NAME } from "../pods-behind-service";
+import { NODE_IS_A_NAME } from "../pods-behind-service";
+import { atMost, quantile, round } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess, withServer } from "../started";
+import { runLoadProcess, withServer } from "../started";
 
 const NODES = 5_000;
 const CHECKERS = 3;
@@ -37,7 +38,6 @@ const COUNTED = 200;
 export async function benchNodeHealth(): Promise<BenchRow[]> {
   const { check, report } = await costs();
   const measured = await withServer("10.96.0.0/16", beside, NODE_IS_A_NAME);
-  const round = (value: number): number => Math.round(value * 100) / 100;
   const note = `of ${String(COUNTED)}, one after the other; counted by the platform`;
   return [
     ...measured,

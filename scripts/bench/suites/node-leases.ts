@@ -9,9 +9,9 @@ import { type Cost, CountedRuntime } from "../counted-runtime";
 import { cpuMs } from "../cpu";
 import { writtenToDisk } from "../disk-writes";
 import type { HeldLease, KubeletLoad, KubeletResult } from "../load-processes/kubelet-load-process";
-import { atMost } from "../pods-behind-service";
+import { atMost, quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { createServices, quantile, runLoadProcess, targetOf, withServer, writeServices } from "../started";
+import { createServices, runLoadProcess, targetOf, withServer, writeServices } from "../started";
 
 const NODES = 5_000;
 const INTERVAL_SECONDS = 10;

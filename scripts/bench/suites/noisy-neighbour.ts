@@ -6,8 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DEFAULT_CLUSTER } from "../../../src/tenancy/cluster-id";
 import type { TimedLoad, TimedLoadResult } from "../load-processes/overload-load-process";
 import { userOf } from "../bench-users";
+import { quantile, round } from "../figures";
 import type { BenchRow } from "../row";
-import { type LoadedServer, quantile, runLoadProcess, withServer } from "../started";
+import { type LoadedServer, runLoadProcess, withServer } from "../started";
 
 const RANGE = "10.0.0.0/8";
 const QUIET = 8;
@@ -81,8 +82,4 @@ async function between(name: string, who: string, quiet: Side, noisy: Side): Pro
       note: `p99 of ${String(QUIET)} clients beside ${String(NOISY)} ${who}, against alone`,
     },
   ];
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -4,8 +4,9 @@
  */
 import { growthDuring } from "../memory";
 import type { TimedLoad, TimedLoadResult } from "../load-processes/overload-load-process";
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess, withServer } from "../started";
+import { runLoadProcess, withServer } from "../started";
 
 const RANGE = "10.0.0.0/8";
 const CONNECTIONS = 100;

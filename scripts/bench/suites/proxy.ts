@@ -13,8 +13,9 @@ import { parseOptions } from "../../proxy/options";
 import { startProxy } from "../../proxy/run";
 import type { RequestLoad } from "../load-processes/request-load-process";
 import { pageRows } from "../proxy-page";
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, runLoadProcess, withServer } from "../started";
+import { runLoadProcess, withServer } from "../started";
 
 const SERVICES = 1_000;
 const ENDPOINTS = 4;

@@ -9,9 +9,10 @@ import { FreeCounts } from "../../../src/addresses/clusterip/free-counts";
 import type { Claim, Topology } from "../../../src/addresses/rpc/topology";
 import { drawOwner, sizesOf } from "../../../src/addresses/topology/route";
 import { cpuMs } from "../cpu";
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
 import { createReadyServiceCIDRs, until } from "../service-cidrs";
-import { createServices, fullSweep, quantile, withServer } from "../started";
+import { createServices, fullSweep, withServer } from "../started";
 
 const RANGES = 1_000;
 const OVERLAPPING = 200;

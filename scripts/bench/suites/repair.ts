@@ -5,9 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
 import { cpuMs } from "../cpu";
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
 import { createReadyServiceCIDRs } from "../service-cidrs";
-import { createServices, fullSweep, quantile, withServer } from "../started";
+import { createServices, fullSweep, withServer } from "../started";
 
 const RANGES = 1_000;
 const SERVICES = 10_000;

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { Log, LogLevel, Miniflare } from "miniflare";
+import { median, round } from "../figures";
 import type { BenchRow } from "../row";
 
 const RANGE = "10.0.0.0/16";
@@ -111,12 +112,4 @@ async function call(runtime: Miniflare, path: string): Promise<{ milliseconds: n
   const response = await runtime.dispatchFetch(`http://bench${path}`);
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as { milliseconds: number; given: number };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

@@ -6,7 +6,8 @@ import { checkState } from "../../../test/support/checks/checkers";
 import { observe } from "../../../test/support/server/observe";
 import type { Server } from "../../../test/support/server/server";
 import { countFsyncs } from "../fsyncs";
-import { counters, createServices, quantile, withServer, writeServices } from "../started";
+import { counters, createServices, withServer, writeServices } from "../started";
+import { quantile, round } from "../figures";
 import type { BenchRow } from "../row";
 
 const range = "10.0.0.0/12";
@@ -131,8 +132,4 @@ async function verify(url: string, addresses: readonly [string, string][]): Prom
 /** 10.0. … 10.15. */
 function firstOctets(): string[] {
   return Array.from({ length: 16 }, (_, i) => `10.${String(i)}.`);
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -5,22 +5,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../../src/api/client/body-lines";
 import { getJson, type Server } from "../../../test/support/server/server";
-import {
-  atMost,
-  kib,
-  loadPods,
-  makeNode,
-  NODE,
-  NODE_IS_A_NAME,
-  PODS,
-  readyPods,
-  serviceOf,
-  SERVICES,
-  SLICES,
-  write,
-} from "../pods-behind-service";
+import { kib, loadPods, makeNode, NODE, NODE_IS_A_NAME, PODS, readyPods, serviceOf, SERVICES, SLICES, write } from "../pods-behind-service";
+import { atMost, quantile } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, targetOf, withServer } from "../started";
+import { targetOf, withServer } from "../started";
 import { WatchedSlices } from "../watched-slices";
 import { closeAll, haveEvents, quiet, watchersOf } from "../watchers-of";
 

@@ -3,9 +3,10 @@
  * in them meanwhile. Measured: the time until each range has its own addresses, and the latency of the creates.
  */
 import type { Server } from "../../../test/support/server/server";
+import { quantile } from "../figures";
 import type { BenchRow } from "../row";
 import { callServiceCIDRs, createReadyServiceCIDRs, createServiceCIDR, countReady, until } from "../service-cidrs";
-import { createServices, quantile, withServer } from "../started";
+import { createServices, withServer } from "../started";
 
 /** the smallest that the server takes */
 const DEFAULT_RANGE_V4 = "10.255.0.0/29";

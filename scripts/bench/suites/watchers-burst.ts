@@ -1,5 +1,6 @@
 /** 1,000 clients watch one type while one client changes an object as fast as its answers come. */
 import { cpuMs } from "../cpu";
+import { round } from "../figures";
 import type { BenchRow } from "../row";
 import { targetOf, withServer } from "../started";
 import { WatchedService } from "../watched-service";
@@ -129,8 +130,4 @@ export function benchWatchersBurst(): Promise<BenchRow[]> {
     }
     return rows;
   });
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -3,8 +3,9 @@ import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../test/support/server/server";
 import { growthDuring, residentMiB } from "../memory";
+import { atMost, quantile, round } from "../figures";
 import type { BenchRow } from "../row";
-import { quantile, targetOf, withServer } from "../started";
+import { targetOf, withServer } from "../started";
 import { WatchedService } from "../watched-service";
 
 const watcherCount = 1_000;
@@ -86,8 +87,8 @@ export function benchWatchers(): Promise<BenchRow[]> {
     const p99 = quantile(latencies, 0.99);
     const what = `${String(watcherCount)} watchers, one Service changed ${String(changes)} times; from the request to the event`;
     const rows: BenchRow[] = [{ name: "watchers.deliveryP50", value: round(quantile(latencies, 0.5)), unit: "ms" }];
-    rows.push(bounded("watchers.deliveryP99", p99, "ms", deliveryMsMax, what));
-    if (resident !== undefined) rows.push(bounded("watchers.memory", resident, "MiB", residentMiBMax, "resident memory of the server"));
+    rows.push(atMost("watchers.deliveryP99", p99, "ms", deliveryMsMax, what));
+    if (resident !== undefined) rows.push(atMost("watchers.memory", resident, "MiB", residentMiBMax, "resident memory of the server"));
     rows.push(...(await besideAStalledOne(server, service)));
     return rows;
   });
@@ -111,7 +112,7 @@ async function besideAStalledOne(server: Server, service: WatchedService): Promi
   const sent = `${String(largeChanges)} changes of ${String(largeChars / 1000)} kB to ${String(besideStalled)} watchers`;
   const rows: BenchRow[] = [
     { name: "watchers.aloneP99", value: round(quantile(alone, 0.99)), unit: "ms", note: sent },
-    bounded(
+    atMost(
       "watchers.besideStalledP99",
       quantile(beside, 0.99),
       "ms",
@@ -119,8 +120,7 @@ async function besideAStalledOne(server: Server, service: WatchedService): Promi
       `the same with one that does not read; open after: ${open}`,
     ),
   ];
-  if (growthMiB !== undefined)
-    rows.push(bounded("watchers.stalledGrowth", growthMiB, "MiB", growthMiBMax, "resident memory of the server"));
+  if (growthMiB !== undefined) rows.push(atMost("watchers.stalledGrowth", growthMiB, "MiB", growthMiBMax, "resident memory of the server"));
   return rows;
 }
 
@@ -128,12 +128,4 @@ async function besideAStalledOne(server: Server, service: WatchedService): Promi
 async function openWatches(server: Server): Promise<string> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   return /^servicenet_store_watchers\{[^}]*store="services"[^}]*\} (\d+)$/m.exec(text)?.[1] ?? "?";
-}
-
-function bounded(name: string, value: number, unit: string, max: number, note: string): BenchRow {
-  return { name, value: round(value), unit, target: `<= ${String(max)}`, ok: value <= max, note };
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -79,13 +79,13 @@ export function decideConfigure(
   isSealed: (handoff: number) => boolean,
 ): ConfigureDecision {
   const next: StoredConfig = { epoch: offered.epoch, content: canonicalContent(offered) };
-  parseConfig(next);
+  readOwnerConfig(next);
   if (stored === undefined) return { kind: "accept", next };
   const refuse = (reason: Extract<ConfigureResult, { ok: false }>["reason"]): ConfigureDecision => ({
     kind: "refuse",
     result: { ok: false, reason, epoch: stored.epoch },
   });
-  const before = parseConfig(stored);
+  const before = readOwnerConfig(stored);
   if (before.retired && !offered.retired) return refuse("retired");
   if (offered.epoch < stored.epoch) return refuse("superseded");
   if (offered.epoch === stored.epoch) return next.content === stored.content ? { kind: "repeat" } : refuse("contentDiffers");
@@ -95,7 +95,7 @@ export function decideConfigure(
 }
 
 /** Reads a stored configuration; asserts canonical texts, disjoint segments, and that frozen segments are owned ones. */
-export function parseConfig(stored: StoredConfig | undefined): ActiveConfig {
+export function readOwnerConfig(stored: StoredConfig | undefined): ActiveConfig {
   if (stored === undefined) return UNCONFIGURED;
   assert(Number.isSafeInteger(stored.epoch) && stored.epoch > 0, "an epoch is a positive safe integer");
   // Configurations that were stored before hand-offs existed do not name any.

@@ -3,16 +3,10 @@ import { assert } from "../../core/base/assert";
 import { parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { OWNER_CALL_ITEMS_MAX, OWNER_HOLDER_CHARS_MAX, OWNER_INTERVALS_MAX, OWNER_TOKEN_CHARS_MAX } from "../rpc/limits";
-import type { Holder } from "../rpc/service-cidr";
+import type { AddressInterval, Holder } from "../rpc/service-cidr";
 import { type AddressKey, addressKey } from "./owner-key";
 
-/** Addresses in canonical text; both ends are inside. */
-export interface Interval {
-  first: string;
-  last: string;
-}
-
-/** Of a call that names tokens and addresses. */
+/** A call that names tokens and addresses is within its bounds. */
 export function assertCall(items: readonly { token: string; address: string }[]): void {
   assert(items.length <= OWNER_CALL_ITEMS_MAX, "the items of one call are bounded");
   for (const { token, address } of items) {
@@ -40,6 +34,6 @@ export function keyOf(text: string): AddressKey {
   return addressKey(parsed.value.family, parsed.value.value);
 }
 
-export function assertIntervals(intervals: readonly Interval[]): void {
+export function assertIntervals(intervals: readonly AddressInterval[]): void {
   assert(intervals.length <= OWNER_INTERVALS_MAX, "the intervals of one call are bounded");
 }

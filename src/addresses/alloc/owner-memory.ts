@@ -7,7 +7,7 @@ import { InvariantError } from "../../core/base/assert";
 import type { Random, Recorder } from "../../core/base/ports";
 import { type Prefix, formatPrefix } from "../../core/net/prefix";
 import { coverOf } from "../../core/net/prefix-set";
-import { type ActiveConfig, parseConfig } from "./active-config";
+import { type ActiveConfig, readOwnerConfig } from "./active-config";
 import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
 import type { OwnerStorage, StoredConfig } from "./owner-storage";
 import { Pool } from "./pool";
@@ -24,7 +24,7 @@ export interface OwnerMemory {
  * rebuilt from the rows and stored again.
  */
 export function loadMemory(storage: OwnerStorage, ports: { random: Random; recorder: Recorder }, trustPages: boolean): OwnerMemory {
-  const config = parseConfig(storage.configLoad());
+  const config = readOwnerConfig(storage.configLoad());
   const memory: OwnerMemory = { config, pool: new Pool(ports.random), counter: storage.counterLoad() };
   configurePool(memory.pool, config);
   const rows = rowsIn(storage, config.active);
@@ -48,7 +48,7 @@ export function loadMemory(storage: OwnerStorage, ports: { random: Random; recor
  */
 export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: StoredConfig): void {
   const before = memory.config;
-  const config = parseConfig(next);
+  const config = readOwnerConfig(next);
   storage.configSave(next);
   const isActiveBefore = setOf(before.active);
   const isActive = setOf(config.active);

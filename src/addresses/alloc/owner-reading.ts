@@ -2,8 +2,8 @@
 import { assert } from "../../core/base/assert";
 import { formatAddress } from "../../core/net/address";
 import { OWNER_CALL_ITEMS_MAX, OWNER_ROWS_PER_ANSWER_MAX } from "../rpc/limits";
-import type { AddressRow } from "../rpc/service-cidr";
-import { assertIntervals, type Interval, keyOf } from "./owner-call";
+import type { AddressInterval, AddressRow } from "../rpc/service-cidr";
+import { assertIntervals, keyOf } from "./owner-call";
 import { type AddressKey, parseAddressKey } from "./owner-key";
 import type { OwnerMemory } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
@@ -17,13 +17,13 @@ export function rowsBehind(storage: OwnerStorage, afterPosition: number, limit: 
 }
 
 /** The number of rows of Services in each interval. */
-export function serviceRowsIn(storage: OwnerStorage, intervals: readonly Interval[]): number[] {
+export function serviceRowsIn(storage: OwnerStorage, intervals: readonly AddressInterval[]): number[] {
   assertIntervals(intervals);
   return intervals.map(({ first, last }) => storage.serviceRowCount(keyOf(first), keyOf(last)));
 }
 
 /** The taken addresses of each interval. With frozen segments, which have no bitmap, rows are counted. */
-export function takenCounts(storage: OwnerStorage, { config, pool }: OwnerMemory, intervals: readonly Interval[]): number[] {
+export function takenCounts(storage: OwnerStorage, { config, pool }: OwnerMemory, intervals: readonly AddressInterval[]): number[] {
   assertIntervals(intervals);
   return intervals.map(({ first, last }) => {
     const [low, high] = [keyOf(first), keyOf(last)];
@@ -33,7 +33,7 @@ export function takenCounts(storage: OwnerStorage, { config, pool }: OwnerMemory
 }
 
 /** The places of the interval's taken addresses, counted from its first one. */
-export function takenOffsets(storage: OwnerStorage, { first, last }: Interval): Uint32Array {
+export function takenOffsets(storage: OwnerStorage, { first, last }: AddressInterval): Uint32Array {
   const [low, high] = [keyOf(first), keyOf(last)];
   const base = parseAddressKey(low).address;
   assert(parseAddressKey(high).address - base < TAKEN_SPAN_MAX, "an interval of which all taken addresses are asked is bounded");

@@ -19,6 +19,7 @@ import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { COPY_ROWS_MAX, OWNER_QUEUE_ITEMS_MAX } from "../rpc/limits";
 import type { BitmapCheck, RepairedOwner } from "../rpc/repair";
 import type {
+  AddressInterval,
   AddressRow,
   AllocateAnswer,
   AllocateItem,
@@ -36,7 +37,7 @@ import type {
 import { decideConfigure, parseCanonical } from "./active-config";
 import { bitmapFault } from "./bitmap-check";
 import { applyBatch, freeOf, type OwnerOperation, type OwnerOutcome } from "./owner-batch";
-import { assertCall, assertHolder, familyOf, type Interval } from "./owner-call";
+import { assertCall, assertHolder, familyOf } from "./owner-call";
 import type { SeedItem } from "./owner-drain";
 import { copyOut, HandoffConflict, partition, receive } from "./owner-handoff";
 import { type OwnerMemory, applyConfig, loadMemory } from "./owner-memory";
@@ -153,7 +154,7 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
    * Counts the rows of Services in each interval, frozen segments included. As upstream, IPAddress objects of clients keep no ServiceCIDR: their
    * rows go with the claim. The cost is linear in the count: topology changes ask, not requests.
    */
-  async countTaken(intervals: Interval[]): Promise<{ epoch: number; taken: number[] }> {
+  async countTaken(intervals: AddressInterval[]): Promise<{ epoch: number; taken: number[] }> {
     const { config } = this.#current();
     return { epoch: config.epoch, taken: serviceRowsIn(this.#ports.storage, intervals) };
   }
@@ -188,14 +189,14 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
   }
 
   /** Commits and items so far, and the taken addresses of each interval. With frozen segments, which have no bitmap, rows are counted. */
-  async usage(intervals: Interval[]): Promise<{ drains: number; weight: number; taken: number[] }> {
+  async usage(intervals: AddressInterval[]): Promise<{ drains: number; weight: number; taken: number[] }> {
     const taken = takenCounts(this.#ports.storage, this.#current(), intervals);
     const { drains, weight } = this.counters;
     return { drains, weight, taken };
   }
 
   /** Counts rows, so the answer is right for segments on their way to or from another owner, too. */
-  async takenIn(interval: Interval): Promise<{ epoch: number; offsets: Uint32Array }> {
+  async takenIn(interval: AddressInterval): Promise<{ epoch: number; offsets: Uint32Array }> {
     const offsets = takenOffsets(this.#ports.storage, interval);
     return { epoch: this.#current().config.epoch, offsets };
   }

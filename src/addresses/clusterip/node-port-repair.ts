@@ -5,6 +5,7 @@
  * Whatever is proposed is looked at in the turn that acts. A row is written or freed only against the Services of that turn, so a port that a
  * Service has just got is never freed.
  */
+import { isRecord } from "../../core/base/record";
 import type { Service } from "../../api/meta/kubernetes";
 import type { HeldNodePort } from "../../api/registry/services/held-by-service";
 import { storageKey } from "../../api/store/keys";
@@ -146,10 +147,6 @@ function readService(text: string): Service | undefined {
   const isReadable =
     Array.isArray(ports) && ports.every((port) => isRecord(port) && isNumber(port["nodePort"]) && isText(port["protocol"]));
   return isReadable ? (value as Service) : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isNumber(value: unknown): boolean {

@@ -3,7 +3,8 @@
  * known to be stored. A repeat changes nothing.
  */
 import type { Service } from "../../api/meta/kubernetes";
-import type { ChangeType, StoredObject, StoreStorage } from "../../api/store/store-storage";
+import type { ChangeType } from "../../api/meta/watch-event";
+import type { StoredObject, StoreStorage } from "../../api/store/store-storage";
 import { familyOfText } from "../../core/net/family";
 import type { IPAddressWrite } from "../rpc/ip-addresses";
 import { heldAddresses } from "./address-plan";

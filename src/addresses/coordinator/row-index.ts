@@ -6,9 +6,9 @@ import { isConfiguredRow } from "./configured-ranges";
 import type { CidrRow, ClaimRow, CoordinatorState, HandoffRow, OwnerRow, RangeRow } from "./coordinator-storage";
 import { PrefixTable } from "./prefix-table";
 
-export interface Claim extends ClaimRow, NamedPrefix {}
+export interface ParsedClaim extends ClaimRow, NamedPrefix {}
 
-export interface Range extends RangeRow, NamedPrefix {}
+export interface ParsedRange extends RangeRow, NamedPrefix {}
 
 export class RowIndex {
   readonly epoch: number;
@@ -17,12 +17,12 @@ export class RowIndex {
   /** the row that stands for the configured ranges; while it exists, only they give out addresses */
   readonly configured: CidrRow | undefined;
   readonly owners: ReadonlyMap<string, OwnerRow>;
-  readonly claims: readonly Claim[];
-  readonly ranges: readonly Range[];
+  readonly claims: readonly ParsedClaim[];
+  readonly ranges: readonly ParsedRange[];
   readonly handoffs: readonly HandoffRow[];
   readonly #handoffsBySource: ReadonlyMap<string, HandoffRow[]>;
-  readonly #claimTable: PrefixTable<Claim>;
-  readonly #rangeTable: PrefixTable<Range>;
+  readonly #claimTable: PrefixTable<ParsedClaim>;
+  readonly #rangeTable: PrefixTable<ParsedRange>;
 
   /** `before`: the rows of an earlier moment, whose parsed prefixes and indexes are used again where they still hold. */
   constructor(state: CoordinatorState, before?: RowIndex) {
@@ -45,20 +45,20 @@ export class RowIndex {
     this.#handoffsBySource = groupBy(state.handoffs, (row) => row.sourceUid);
   }
 
-  rangesOf(cidrUid: string): readonly Range[] {
+  rangesOf(cidrUid: string): readonly ParsedRange[] {
     return this.#rangeTable.groups.get(cidrUid) ?? [];
   }
 
   /** The ranges of all ServiceCIDRs, in whatever state, that share an address with the prefix. */
-  rangesIn(prefix: Prefix): Range[] {
+  rangesIn(prefix: Prefix): ParsedRange[] {
     return this.#rangeTable.index.intersecting(prefix);
   }
 
-  claimsIn(prefix: Prefix): Claim[] {
+  claimsIn(prefix: Prefix): ParsedClaim[] {
     return this.#claimTable.index.intersecting(prefix);
   }
 
-  claimsOf(ownerUid: string): readonly Claim[] {
+  claimsOf(ownerUid: string): readonly ParsedClaim[] {
     return this.#claimTable.groups.get(ownerUid) ?? [];
   }
 
@@ -78,7 +78,7 @@ export class RowIndex {
   }
 
   /** The owners of the segments that the ranges share an address with: their configurations depend on the ranges. */
-  ownersUnder(ranges: readonly Range[]): string[] {
+  ownersUnder(ranges: readonly ParsedRange[]): string[] {
     const uids = ranges.flatMap((range) => this.claimsIn(range.parsed).map((claim) => claim.ownerUid));
     return [...new Set(uids)];
   }
@@ -114,10 +114,10 @@ export class RowIndex {
 
 const cidrsByUid = new WeakMap<readonly CidrRow[], ReadonlyMap<string, CidrRow>>();
 const ownersByUid = new WeakMap<readonly OwnerRow[], ReadonlyMap<string, OwnerRow>>();
-const claimTables = new WeakMap<readonly ClaimRow[], PrefixTable<Claim>>();
-const rangeTables = new WeakMap<readonly RangeRow[], PrefixTable<Range>>();
-const claimsOfRows = new WeakMap<ClaimRow, Claim>();
-const rangesOfRows = new WeakMap<RangeRow, Range>();
+const claimTables = new WeakMap<readonly ClaimRow[], PrefixTable<ParsedClaim>>();
+const rangeTables = new WeakMap<readonly RangeRow[], PrefixTable<ParsedRange>>();
+const claimsOfRows = new WeakMap<ClaimRow, ParsedClaim>();
+const rangesOfRows = new WeakMap<RangeRow, ParsedRange>();
 
 /** Reads a source that never changes once; later calls answer the first reading. */
 export function readOnce<Source extends object, T>(known: WeakMap<Source, T>, source: Source, read: (source: Source) => T): T {

@@ -10,7 +10,7 @@ import { chunksOf } from "../../core/base/chunks";
 import { OWNER_INTERVALS_MAX } from "../rpc/limits";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
-import type { AddressInterval } from "../topology/coverage";
+import type { AddressInterval } from "../rpc/service-cidr";
 import { doubtOwner } from "./doubt-owner";
 import type { JobContext } from "./job-context";
 

@@ -4,13 +4,14 @@
  */
 import { groupBy } from "../../core/base/group-by";
 import { containsPrefix, type Prefix } from "../../core/net/prefix";
-import { onlyCoveredBy, splitByOwner, type AddressInterval } from "../topology/coverage";
+import type { AddressInterval } from "../rpc/service-cidr";
+import { onlyCoveredBy, splitByOwner } from "../topology/coverage";
 import { movesOf, remaindersOf, type Move, type Remainder } from "../topology/moves";
 import { closedContent, ownerContent, RETIRED, type OwnerContent } from "../topology/owner-content";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { CoordinatorSettings } from "./coordinator-settings";
 import type { CoordinatorState, HandoffRow } from "./coordinator-storage";
-import { type Claim, type Range, readOnce, RowIndex } from "./row-index";
+import { type ParsedClaim, type ParsedRange, readOnce, RowIndex } from "./row-index";
 import { dropTouched, ViewFacts } from "./view-facts";
 
 export class TopologyView extends RowIndex {
@@ -29,11 +30,11 @@ export class TopologyView extends RowIndex {
   }
 
   /** Whether the range may give out addresses: seeded, and nothing takes it back (rule 14). */
-  isAllocatable(range: Range): boolean {
+  isAllocatable(range: ParsedRange): boolean {
     return once(this.#facts.allocatable, range, () => this.#mayGiveOut(range));
   }
 
-  #mayGiveOut(range: Range): boolean {
+  #mayGiveOut(range: ParsedRange): boolean {
     const cidr = this.cidrs.get(range.uid);
     if (this.configured && range.uid !== this.configured.uid) return false;
     if (!cidr || cidr.deleting || cidr.suspended || cidr.fencedUntil > 0) return false;
@@ -41,7 +42,7 @@ export class TopologyView extends RowIndex {
   }
 
   /** Whether the range is cover: Ready, seeded, and not being deleted. */
-  isCover(range: Range): boolean {
+  isCover(range: ParsedRange): boolean {
     return range.ready && this.isAllocatable(range);
   }
 
@@ -56,7 +57,7 @@ export class TopologyView extends RowIndex {
   }
 
   /** Whether some ServiceCIDR object, in whatever state, has a part of the segment. */
-  isNamed(claim: Claim): boolean {
+  isNamed(claim: ParsedClaim): boolean {
     return once(this.#facts.named, claim, () => this.rangesIn(claim.parsed).length > 0);
   }
 
@@ -123,7 +124,7 @@ export class TopologyView extends RowIndex {
     const isDone = owned.length === 0 && receiving.length === 0 && !this.cidrs.has(uid);
     const frozen = outgoing.flatMap(({ prefixes }) => prefixes);
     const withStatic = this.#settings.staticBands;
-    const allocatableIn = (prefix: Prefix): Range[] => this.rangesIn(prefix).filter((range) => this.isAllocatable(range));
+    const allocatableIn = (prefix: Prefix): ParsedRange[] => this.rangesIn(prefix).filter((range) => this.isAllocatable(range));
     return JSON.stringify(isDone ? RETIRED : ownerContent({ owned, frozen, receiving, withStatic }, allocatableIn));
   }
 }

@@ -4,11 +4,11 @@
  */
 import type { Move } from "../topology/moves";
 import { changesOf, type Changes } from "./row-changes";
-import type { Claim, Range, RowIndex } from "./row-index";
+import type { ParsedClaim, ParsedRange, RowIndex } from "./row-index";
 
 export class ViewFacts {
-  readonly allocatable = new Map<Range, boolean>();
-  readonly named = new Map<Claim, boolean>();
+  readonly allocatable = new Map<ParsedRange, boolean>();
+  readonly named = new Map<ParsedClaim, boolean>();
   /** by owner */
   readonly moves = new Map<string, readonly Move[]>();
   /** by owner: the JSON of an OwnerContent */
@@ -23,7 +23,7 @@ export class ViewFacts {
 export function dropTouched(
   facts: ViewFacts,
   { before, after }: { before: RowIndex; after: RowIndex },
-  workOut: (range: Range) => boolean,
+  workOut: (range: ParsedRange) => boolean,
 ): void {
   const cidrs = both(changesOf(before.cidrRows, after.cidrRows)).map(({ uid }) => uid);
   const claims = changesOf(before.claims, after.claims);
@@ -34,7 +34,7 @@ export function dropTouched(
     ...cidrs.flatMap((uid) => after.rangesOf(uid)),
     ...both(claims).flatMap(({ parsed }) => after.rangesIn(parsed)),
   ]);
-  const isAltered = (range: Range): boolean => {
+  const isAltered = (range: ParsedRange): boolean => {
     const known = facts.allocatable.get(range);
     facts.allocatable.delete(range);
     return workOut(range) !== known;

@@ -6,6 +6,12 @@ export interface Gen {
   counter: number;
 }
 
+/** Canonical texts; both ends are inside. */
+export interface AddressInterval {
+  first: string;
+  last: string;
+}
+
 export type HolderKind = "service" | "ipaddress";
 
 /** The holder of an address, as repair and error texts name it. */
@@ -141,7 +147,7 @@ export interface ServiceCIDRRpc {
   /** at most `limit` rows with a position greater than `afterPosition`, in that order: a store looks for rows that it forgot */
   rowsSince(afterPosition: number, limit: number): Promise<{ epoch: number; rows: AddressRow[] }>;
   /** how many addresses of Services lie in each of the inclusive address intervals (canonical texts) */
-  countTaken(intervals: { first: string; last: string }[]): Promise<{ epoch: number; taken: number[] }>;
+  countTaken(intervals: AddressInterval[]): Promise<{ epoch: number; taken: number[] }>;
   free(): Promise<{ epoch: number; free: AllocateAnswer["free"] }>;
   /** Cuts prefixes (canonical, disjoint) into pieces of at most `rowsMax` rows, in address order; a single address is not cut further. */
   partition(prefixes: string[], rowsMax: number): Promise<{ epoch: number; pieces: { prefix: string; rows: number }[] }>;
@@ -165,7 +171,7 @@ export interface CountedOwner {
   /** totals since the object started: commits and the items carried out in them */
   counters(): { drains: number; weight: number };
   /** the same, and how many addresses are taken in each of the inclusive intervals (canonical texts) */
-  usage(intervals: { first: string; last: string }[]): Promise<{ drains: number; weight: number; taken: number[] }>;
+  usage(intervals: AddressInterval[]): Promise<{ drains: number; weight: number; taken: number[] }>;
   /** the taken addresses of the inclusive interval, as distances from its first one, ascending; at most 2^20 addresses */
-  takenIn(interval: { first: string; last: string }): Promise<{ epoch: number; offsets: Uint32Array }>;
+  takenIn(interval: AddressInterval): Promise<{ epoch: number; offsets: Uint32Array }>;
 }

@@ -8,6 +8,7 @@ import { formatAddress, parseAddress } from "../../core/net/address";
 import { FAMILIES } from "../../core/net/family";
 import { intersectEach, normalize, subtract } from "../../core/net/interval";
 import type { Interval } from "../../core/net/interval";
+import type { AddressInterval } from "../rpc/service-cidr";
 import { lastOf, type Prefix } from "../../core/net/prefix";
 import { usableOf } from "../../core/net/usable";
 import type { Family } from "../../core/net/family";
@@ -17,12 +18,6 @@ import type { NamedPrefix } from "./stored-prefix";
 /** A segment and its owner. */
 interface OwnedPrefix extends Pick<NamedPrefix, "parsed"> {
   ownerUid: string;
-}
-
-/** An inclusive interval in canonical address texts, as `countTaken` takes it. */
-export interface AddressInterval {
-  first: string;
-  last: string;
 }
 
 /** The usable addresses of `prefixes` that are usable in none of `others`, IPv4 first, ascending. */

@@ -2,7 +2,7 @@
 import { formatAddress } from "../../core/net/address";
 import { subtract } from "../../core/net/interval";
 import { containsPrefix, lastOf, type Prefix } from "../../core/net/prefix";
-import type { AddressInterval } from "./coverage";
+import type { AddressInterval } from "../rpc/service-cidr";
 import { byPosition } from "./prefix-index";
 import type { NamedPrefix } from "./stored-prefix";
 

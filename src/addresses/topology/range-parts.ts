@@ -4,7 +4,7 @@ import { overlap } from "../../core/net/interval";
 import { lastOf } from "../../core/net/prefix";
 import { usableOf, usableSizeOf } from "../../core/net/usable";
 import type { Topology } from "../rpc/topology";
-import type { AddressInterval } from "./coverage";
+import type { AddressInterval } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
 import { storedPrefix } from "./stored-prefix";
 

@@ -9,7 +9,7 @@
 import { assert, assertNever } from "../../core/base/assert";
 import { decodeBase64 } from "../../core/base/base64";
 import { PROTOBUF_PREFIX } from "./decode-protobuf";
-import { isZeroTime, parseTime } from "./instant";
+import { isZeroTime, parseInstant } from "./instant";
 import { ListMeta } from "./meta";
 import type { Field, FieldType, MessageSchema, TypeMeta } from "./types";
 import { DELIMITED, VARINT } from "./wire-reader";
@@ -208,7 +208,7 @@ function contentWriter(type: Exclude<FieldType, { kind: "string" | "bool" | "int
     case "time":
     case "microTime":
       return (out, value) => {
-        const instant = parseTime(textOf(value));
+        const instant = parseInstant(textOf(value));
         const nanos = type.kind === "time" ? 0 : (instant?.nanos ?? 0);
         if (instant === undefined || isZeroTime({ seconds: instant.seconds, nanos })) return;
         writeInteger(out, 2, nanos);

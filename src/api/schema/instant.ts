@@ -49,7 +49,7 @@ function offsetSeconds(text: string, from: number): number | undefined {
 }
 
 /** RFC 3339 with or without a fraction; undefined when the text is not such a time. Digits past the nanosecond are dropped. */
-export function parseTime(text: string): Instant | undefined {
+export function parseInstant(text: string): Instant | undefined {
   if (text[4] !== "-" || text[7] !== "-" || text[10] !== "T" || text[13] !== ":" || text[16] !== ":") return undefined;
   const year = digits(text, 0, 4);
   const month = digits(text, 5, 7);
@@ -129,7 +129,7 @@ export function timeProblem(text: string, kind: "time" | "microTime"): string | 
   if (Number(zone[0].slice(4, 6)) > 59) return `${told}: time zone offset minute out of range`;
   const day = digits(text, 8, 10);
   if (day < 1 || day > daysOf(digits(text, 0, 4), digits(text, 5, 7))) return `${told}: day out of range`;
-  return parseTime(text) === undefined ? `${told}: year out of range` : undefined;
+  return parseInstant(text) === undefined ? `${told}: year out of range` : undefined;
 }
 
 /** Seconds of Go's zero time, 0001-01-01T00:00:00Z. Protobuf writes it as an empty message, the JSON of a MicroTime as null. */

@@ -9,7 +9,7 @@
 import { assertNever } from "../../core/base/assert";
 import { normalBase64 } from "../../core/base/base64";
 import { isInt64 } from "../../core/base/exact-json";
-import { formatMicroTime, formatTime, hasMicroFraction, isZeroTime, parseTime, timeProblem } from "./instant";
+import { formatMicroTime, formatTime, hasMicroFraction, isZeroTime, parseInstant, timeProblem } from "./instant";
 import { goKind } from "./json-value";
 import { canonicalQuantity, type SmallestUnit } from "./quantity";
 import type { Field, FieldType, MessageSchema } from "./types";
@@ -200,7 +200,7 @@ export class ValueWalk {
   }
 
   private time(value: string, kind: "time" | "microTime"): unknown {
-    const instant = parseTime(value);
+    const instant = parseInstant(value);
     if (instant === undefined || (kind === "microTime" && !hasMicroFraction(value))) return this.fail(timeProblem(value, kind) ?? "");
     if (kind === "time") return formatTime(instant);
     return isZeroTime(instant) ? null : formatMicroTime(instant);

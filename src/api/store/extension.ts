@@ -5,7 +5,7 @@
 import type { KubeObject } from "../meta/kubernetes";
 import type { Status } from "../meta/status";
 import type { WriteRequest } from "../rpc/store";
-import type { ChangeType } from "./store-storage";
+import type { ChangeType } from "../meta/watch-event";
 
 /** One client write on its way through the store; it may pass through several turns. */
 export interface Operation<Supply> {

@@ -2,7 +2,8 @@
 import { parseJson } from "../../core/base/exact-json";
 import type { KubeObject } from "../meta/kubernetes";
 import { inRange, type KeyRange } from "./keys";
-import type { ChangeType, HistoryEntry } from "./store-storage";
+import type { ChangeType } from "../meta/watch-event";
+import type { HistoryEntry } from "./store-storage";
 
 export interface Filter {
   range: KeyRange;

@@ -2,6 +2,7 @@
  * The rows of one StoreEngine, behind a port: SQL in the Durable Object, plain maps in the simulation.
  * Every method is synchronous; what happens inside one `transaction` is durable together or not at all.
  */
+import type { ChangeType } from "../meta/watch-event";
 
 /** `key` orders objects as upstream's etcd does: `namespace/name`, or the bare name of a cluster-scoped kind. */
 export interface StoredObject {
@@ -12,8 +13,6 @@ export interface StoredObject {
   /** JSON text without kind and apiVersion, ready to be sent */
   data: string;
 }
-
-export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
 
 export interface HistoryEntry {
   revision: number;

@@ -1,7 +1,7 @@
 /** How one client sees the objects of a store: in which version, representation and encoding. Turns stored text into what is served. */
 import type { Envelope, ListMeta } from "../meta/list";
 import type { Frame } from "./frame-buffer";
-import type { ChangeType } from "./store-storage";
+import type { ChangeType } from "../meta/watch-event";
 
 export interface View {
   /** equal ids mean equal bytes for equal objects */

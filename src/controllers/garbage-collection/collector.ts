@@ -23,7 +23,7 @@ import { isPassing } from "../followed/refusals";
 import { decideDependent, ownerState, releasableOwners } from "./decide";
 import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
-import { deleteRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
+import { deleteAsReadRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
 import { resolveOwner } from "./resolve-owner";
 
 /** Entries of history, or rows of a list, for one call to a store: some milliseconds of its thread. */
@@ -270,7 +270,7 @@ export class GarbageCollector {
       case "unlink":
         return this.#write(node.store, (store) => ownerReferencesRequest(links, decision.remaining, store));
       case "delete":
-        return this.#write(node.store, () => deleteRequest(links, decision.propagationPolicy));
+        return this.#write(node.store, () => deleteAsReadRequest(links, decision.propagationPolicy));
     }
   }
 

@@ -9,7 +9,7 @@ export interface Representation {
   version: string;
 }
 
-export function deleteRequest(
+export function deleteAsReadRequest(
   { key, uid, resourceVersion }: ObjectLinks,
   propagationPolicy: "Background" | "Foreground" | "Orphan",
 ): WriteRequest {

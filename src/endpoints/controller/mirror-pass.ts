@@ -62,7 +62,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       const service = compact(object as Service);
       const key = keyOf(service);
       const before = services.get(key);
-      if (before && isMirrored(before) === isMirrored(service)) return;
+      if (before && hasNoSelector(before) === hasNoSelector(service)) return;
       services.set(key, service);
       kit.rows.put(SERVICES, key, service);
       kit.want(key);
@@ -91,7 +91,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
 
   function isTouched(key: string): boolean {
     const service = services.get(key);
-    return (service !== undefined && isMirrored(service)) || slices.of(key).length > 0;
+    return (service !== undefined && hasNoSelector(service)) || slices.of(key).length > 0;
   }
 
   /** Whether mirroring has nothing to do with the Service so far. */
@@ -112,7 +112,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       const service = services.get(key);
       const stored = slices.of(key);
       if (!service) kit.told.forget(key);
-      if (stored.length === 0 && !(service && isMirrored(service))) {
+      if (stored.length === 0 && !(service && hasNoSelector(service))) {
         tracker.forget(key);
         counts.share(key, undefined);
         forget(key);
@@ -130,7 +130,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       countPlan(key, plan.counts);
       const { result, why } = await writeSlices(writing, key, plan);
       if (why !== undefined) kit.told.tell(regarding, [{ type: "Warning", reason: "FailedToUpdateEndpointSlices", note: why }]);
-      if (result === "done" && service && !isMirrored(service)) forget(key);
+      if (result === "done" && service && !hasNoSelector(service)) forget(key);
       return result;
     } finally {
       counts.observe("endpoints_sync_duration", (ports.clock.now() - begunAt) / 1_000);
@@ -167,6 +167,6 @@ function compact({ metadata, spec }: Service): Service {
 }
 
 /** Whether somebody else than the Endpoints controller writes the Service's Endpoints. */
-function isMirrored(service: Service): boolean {
+function hasNoSelector(service: Service): boolean {
   return !hasSelector(specOf(service));
 }

@@ -1,7 +1,7 @@
 /** The Services, Pods and Nodes that endpoints are made of: followed, and kept as rows. */
 import type { KubeObject, Node, Pod, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { type NodeFacts, nodeFacts } from "../sources/node-facts";
+import { type NodeZone, nodeZone } from "../sources/node-zone";
 import { type PodFacts, podFacts } from "../sources/pod-facts";
 import { serviceFacts } from "../sources/service-facts";
 import { ServiceMembers } from "../sources/service-members";
@@ -20,7 +20,7 @@ export class PodSources {
   load(): void {
     const { rows } = this.kit;
     for (const [, service] of rows.saved<Service>("services")) this.members.putService(service);
-    for (const [name, node] of rows.saved<NodeFacts>("nodes")) this.members.putNode(name, node);
+    for (const [name, node] of rows.saved<NodeZone>("nodes")) this.members.putNode(name, node);
     for (const [, pod] of rows.saved<PodFacts>("pods")) this.members.putPod(pod);
     this.members.takeDue();
   }
@@ -54,7 +54,7 @@ export class PodSources {
     return this.#reader("nodes", this.ports.batchMs, {
       keys: () => members.nodeNames,
       change(node: Node) {
-        const facts = nodeFacts(node);
+        const facts = nodeZone(node);
         return members.putNode(keyOf(node), facts) ? facts : undefined;
       },
       remove: (name) => members.removeNode(name),

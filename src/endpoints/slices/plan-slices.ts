@@ -11,7 +11,7 @@ import type { Family } from "../../core/net/family";
 import { ANNOTATION_TRIGGER_TIME, SLICE_CONTROLLER } from "../../api/meta/endpoint-keys";
 import type { EndpointSlice, Service } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
-import type { NodeLookup } from "../sources/node-facts";
+import type { NodeLookup } from "../sources/node-zone";
 import type { ObjectEvent } from "../sources/object-event";
 import type { PodFacts } from "../sources/pod-facts";
 import { serviceFamilies } from "../sources/service-families";

@@ -6,7 +6,7 @@ import type { Family } from "../../core/net/family";
 import { familyOfText } from "../../core/net/family";
 import type { Service } from "../../api/meta/kubernetes";
 import { portsOf, specOf } from "../../api/registry/services/predicates";
-import type { NodeLookup } from "../sources/node-facts";
+import type { NodeLookup } from "../sources/node-zone";
 import type { PodFacts } from "../sources/pod-facts";
 import { hostnameIn, isEndpoint } from "../sources/service-pods";
 import { targetPortsFinder } from "../sources/target-port";

@@ -12,7 +12,7 @@ import { keyOf } from "../../api/meta/object-key";
 import { parseTime } from "../../api/meta/time";
 import { specOf } from "../../api/registry/services/predicates";
 import { affectedServices } from "./affected-services";
-import type { NodeFacts, NodeLookup } from "./node-facts";
+import type { NodeZone, NodeLookup } from "./node-zone";
 import type { PodFacts } from "./pod-facts";
 import { hasPods, selects } from "./service-pods";
 
@@ -48,7 +48,7 @@ export class ServiceMembers {
   readonly #byLabel = new SetsByKey();
   /** keys of Pods by node */
   readonly #byNode = new SetsByKey();
-  readonly #nodes = new Map<string, NodeFacts>();
+  readonly #nodes = new Map<string, NodeZone>();
   readonly #due = new Map<string, DueService>();
 
   /** The Nodes that there are. */
@@ -119,7 +119,7 @@ export class ServiceMembers {
     return this.#changePod(key, undefined);
   }
 
-  putNode(name: string, node: NodeFacts): boolean {
+  putNode(name: string, node: NodeZone): boolean {
     const before = this.#nodes.get(name);
     if (before && semanticEqual(before, node)) return false;
     this.#nodes.set(name, node);

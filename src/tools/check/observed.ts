@@ -1,4 +1,5 @@
 /** The part of a cluster that a check reads: the members of each object that it judges. */
+import { isRecord } from "../../core/base/record";
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
 import type { Service, ServiceCIDR } from "../../api/meta/kubernetes";
 import type { HoldingService } from "../../api/registry/services/held-by-service";
@@ -171,10 +172,6 @@ export function isWhole(kind: CheckedKind, value: unknown): boolean {
     case "EndpointSlice":
       return isRecord(value["metadata"]["labels"] ?? {}) && isListOf(value["endpoints"], isEndpoint) && isListOf(value["ports"], isRecord);
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): boolean {

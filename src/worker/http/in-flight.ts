@@ -7,7 +7,6 @@
  */
 import { systemClock } from "../../../durable-objects/ports";
 import { FairQueue, type Place } from "../../access/fairness/fair-queue";
-import { PeriodCount } from "../../access/fairness/period-count";
 import type { Verb } from "../../api/registry/resource";
 import { overloaded, type Status } from "../../api/meta/status";
 import type { Config } from "../../core/config/config";
@@ -16,45 +15,7 @@ import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, IN_FLIGHT_PERIOD_MS } from "./l
 
 export type { Place } from "../../access/fairness/fair-queue";
 
-/** One kind of request, without queues. */
-export class InFlight {
-  readonly #taken = new PeriodCount();
-
-  /**
-   * Begins a request of this weight if `max` (0 = no limit) leaves room. A request that is alone always has room. Undefined: too many requests.
-   */
-  begin(weight: number, max: number, nowMs: number): Place | undefined {
-    const taken = this.#taken;
-    let period = taken.turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
-    let held = 0;
-    let hasEnded = false;
-    const grow = (wanted: number, atMs: number): boolean => {
-      if (hasEnded) return false;
-      const newest = taken.turnTo(Math.floor(atMs / IN_FLIGHT_PERIOD_MS));
-      const others = taken.sum - taken.counted(period, held);
-      if (max > 0 && others > 0 && others + wanted > max) return false;
-      // A request that grows is alive: it counts with the newest period.
-      taken.add(period, -held);
-      period = newest;
-      held = Math.max(held, wanted);
-      taken.add(period, held);
-      return true;
-    };
-    const end = (): void => {
-      if (!hasEnded) taken.add(period, -held);
-      hasEnded = true;
-    };
-    return grow(weight, nowMs) ? { grow, end } : undefined;
-  }
-
-  /** The weight of all requests under way. */
-  taken(nowMs: number): number {
-    this.#taken.turnTo(Math.floor(nowMs / IN_FLIGHT_PERIOD_MS));
-    return this.#taken.sum;
-  }
-}
-
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 const seats = new FairQueue(systemClock, IN_FLIGHT_PERIOD_MS);
 
 /** The place of a request that is not counted. */

@@ -1,7 +1,7 @@
 /** First use of a cluster: its services store makes the default ServiceCIDR, through the Coordinator, and the Service `kubernetes`. */
 import type { Status } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
-import { repairController, servicesStore } from "../../../durable-objects/peers";
+import { repairStub, servicesStore } from "../../../durable-objects/peers";
 import { settingsOf } from "../../core/config/settings";
 import { configOf } from "./config-guard";
 import { BOOTSTRAP_TIMEOUT_MS, BOOTSTRAPPED_MAX_CLUSTERS } from "../http/limits";
@@ -33,7 +33,7 @@ function noteSettings(env: Env, cluster: string): void {
   const config = configOf(env);
   if (!config.ok) return;
   const settings = settingsOf(config.value);
-  void call(() => repairController(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true }).catch(
+  void call(() => repairStub(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true }).catch(
     // `call` throws only when the cluster was deleted meanwhile.
     () => undefined,
   );

@@ -11,26 +11,28 @@
  * Only POST changes anything.
  */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator, ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
+import { coordinator, ipAddressesStore, repairStub, servicesStore } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
+import { FairQueue } from "../../access/fairness/fair-queue";
 import { checkCluster } from "../../tools/check/check-cluster";
 import type { NodePortsView } from "../../tools/check/node-port-rows";
 import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../api/meta/status";
-import { InFlight } from "../http/in-flight";
-import { CHECKS_MAX } from "../http/limits";
+import { CHECKS_MAX, IN_FLIGHT_PERIOD_MS } from "../http/limits";
 import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate";
 import { call } from "../routing/call";
 import { parseQuery, splitRequestUrl } from "../http/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
 import { CheckRefused, RpcSource } from "./check-source";
 
-const checks = new InFlight();
+/** One for each isolate. */
+const checks = new FairQueue(systemClock, IN_FLIGHT_PERIOD_MS);
+const CHECK = { kind: "reads", cluster: "", user: "", seats: 1, max: CHECKS_MAX, least: 0, waitMs: 0, isExempt: true } as const;
 
 /** GET and POST /check. `waitUntil` of the platform: a check whose client has left still ends, and frees its place. */
 export function checkResponse(env: Env, cluster: string, request: Request, waitUntil: (work: Promise<unknown>) => void): Promise<Response> {
   if (request.method === "POST") return repairResponse(env, cluster);
   const answer = answered(request, async () => {
-    const place = checks.begin(1, CHECKS_MAX, Date.now());
+    const place = await checks.begin(CHECK);
     if (!place) throw new CheckRefused(overloaded());
     try {
       return await checkCluster(new RpcSource(env, cluster), systemClock);
@@ -89,7 +91,7 @@ async function answered(request: Request, read: () => Promise<object | undefined
 /** Each object answers at once and repairs afterwards, so all are asked together. */
 async function repairResponse(env: Env, cluster: string): Promise<Response> {
   const tasks = {
-    "repair.sweep": () => repairController(env, cluster).sweep(),
+    "repair.sweep": () => repairStub(env, cluster).sweep(),
     "services.auditAll": () => servicesStore(env, cluster).auditAll(),
     "ipaddresses.auditAll": () => ipAddressesStore(env, cluster).auditAll(),
     "coordinator.maintain": () => coordinator(env, cluster).maintain(),

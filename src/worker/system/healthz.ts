@@ -4,7 +4,7 @@
  * Source: upstream apiserver server/healthz.
  */
 import type { Env } from "../../../durable-objects/env";
-import { coordinator, repairController } from "../../../durable-objects/peers";
+import { coordinator, repairStub } from "../../../durable-objects/peers";
 import { systemClock } from "../../../durable-objects/ports";
 import type { Lease } from "../../api/meta/kubernetes";
 import { withTimeout } from "../../core/base/timeout";
@@ -94,7 +94,7 @@ async function jobTimes(env: Env, cluster: string, writtenSinceMs: number): Prom
 
 function countsOf(env: Env, cluster: string) {
   const what = "repair.counts";
-  return call(() => repairController(env, cluster).repairCounts(), { what, repeatable: true, timeoutMs: READY_TIMEOUT_MS });
+  return call(() => repairStub(env, cluster).repairCounts(), { what, repeatable: true, timeoutMs: READY_TIMEOUT_MS });
 }
 
 function topologyOf(env: Env, cluster: string) {
@@ -131,7 +131,7 @@ function workOf({ env, cluster, request }: Probed): StartWork {
       const config = configOf(env);
       if (!config.ok) return;
       const settings = settingsOf(config.value);
-      await call(() => repairController(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true });
+      await call(() => repairStub(env, cluster).pokeFrom(settings), { what: "repair.pokeFrom", repeatable: true });
     },
     isRepaired: async () => {
       if (!(await isInUse(env, cluster))) return true;

@@ -3,7 +3,7 @@
  * repair and of the controllers of slices are kept. The isolate that answers counts requests.
  */
 import type { Env } from "../../../durable-objects/env";
-import { proxyHealthController, repairController, servicesStore, slicesController } from "../../../durable-objects/peers";
+import { proxyHealthStub, repairStub, servicesStore, slicesStub } from "../../../durable-objects/peers";
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
@@ -33,13 +33,13 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
     read("services.nodePortAllocations", () => servicesStore(env, cluster).nodePortAllocations()),
-    read("repair.counts", () => repairController(env, cluster).repairCounts()),
-    read("endpointslice-controller.counts", () => slicesController(env, cluster, "endpointslice-controller").endpointCounts()),
+    read("repair.counts", () => repairStub(env, cluster).repairCounts()),
+    read("endpointslice-controller.counts", () => slicesStub(env, cluster, "endpointslice-controller").endpointCounts()),
     read("endpointslice-mirroring-controller.counts", () =>
-      slicesController(env, cluster, "endpointslice-mirroring-controller").endpointCounts(),
+      slicesStub(env, cluster, "endpointslice-mirroring-controller").endpointCounts(),
     ),
     read("leases.list of identities", () => instancesOf(env, cluster)),
-    read("proxy-health.healthCounts", () => proxyHealthController(env, cluster).healthCounts()),
+    read("proxy-health.healthCounts", () => proxyHealthStub(env, cluster).healthCounts()),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,

@@ -3,7 +3,7 @@
  * last answer of this isolate goes on, with its age: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
  */
 import { configOf, type Env } from "../../../durable-objects/env";
-import { proxyHealthController } from "../../../durable-objects/peers";
+import { proxyHealthStub } from "../../../durable-objects/peers";
 import { badRequest, serviceUnavailable } from "../../api/meta/status";
 import { balancerTargets, httpSdGroups } from "../../proxy-health/balancer-targets";
 import type { NodeTarget } from "../../proxy-health/pushed/node-target";
@@ -44,7 +44,7 @@ export async function nodeTargetsResponse({ env, request, cluster, query }: Targ
   let isCurrent = false;
   const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
     const timeoutMs = lastLists.has(cluster) ? READY_TIMEOUT_MS : 0;
-    const answer = await call(() => proxyHealthController(env, id).targets(), { what: "proxyHealth.targets", repeatable: true, timeoutMs });
+    const answer = await call(() => proxyHealthStub(env, id).targets(), { what: "proxyHealth.targets", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
     if (!answer.value) return statusResponse(serviceUnavailable("the Nodes of the cluster could not be read yet", RETRY_AFTER_SECONDS));
     lastLists.put(cluster, { nodes: answer.value, at: Date.now() });

@@ -12,7 +12,7 @@
  * its third pass. A dry run starts no repair.
  */
 import type { Env } from "../../../durable-objects/env";
-import { ipAddressesStore, repairController, servicesStore } from "../../../durable-objects/peers";
+import { ipAddressesStore, repairStub, servicesStore } from "../../../durable-objects/peers";
 import { err, ok, type Result } from "../../core/base/result";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { readClusterIP } from "../../addresses/repair/rules";
@@ -69,7 +69,7 @@ export async function importResponse(env: Env, cluster: string, request: Request
   if (!objects.ok) return statusResponse(objects.error);
   const { dryRun } = options.value;
   if (objects.value.size > 0 && !dryRun) {
-    const asked = await call(() => repairController(env, cluster).sweep(), { what: "repair.sweep", repeatable: true });
+    const asked = await call(() => repairStub(env, cluster).sweep(), { what: "repair.sweep", repeatable: true });
     if (!asked.ok) return statusResponse(asked.error);
   }
   return statusResponse(statusOf({ name, named, held, unheld, objects: objects.value, dryRun }));

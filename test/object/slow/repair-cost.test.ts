@@ -2,7 +2,7 @@
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/env";
-import { repairController, servicesStore } from "../../../durable-objects/peers";
+import { repairStub, servicesStore } from "../../../durable-objects/peers";
 import { app } from "../../../src/worker/app";
 import { countedStatements } from "../../support/objects/counted-rows";
 import { createRequest, WRITE } from "../../support/worlds/store-world";
@@ -68,7 +68,7 @@ it("a pass over 10,000 healthy Services: reads the changes and a slice, and writ
   // Through everything once.
   let pass: Counted;
   do pass = await countedPass();
-  while (pass.writtenHere > 0 || (await repairController(bindings, CLUSTER).repairCounts()).sweeps === 0);
+  while (pass.writtenHere > 0 || (await repairStub(bindings, CLUSTER).repairCounts()).sweeps === 0);
 
   const idle = await countedPass();
   expect(idle.read).toBeLessThan(50);
@@ -89,6 +89,6 @@ it("a pass over 10,000 healthy Services: reads the changes and a slice, and writ
   expect(slice.read).toBeLessThan(8 * SLICE);
   expect(slice.writtenElsewhere).toBe(0);
   expect(slice.writtenHere).toBeLessThan(12);
-  const { ipErrors, reconcileErrors } = await repairController(bindings, CLUSTER).repairCounts();
+  const { ipErrors, reconcileErrors } = await repairStub(bindings, CLUSTER).repairCounts();
   expect([ipErrors, reconcileErrors]).toEqual([{}, 0]);
 }, 240_000);

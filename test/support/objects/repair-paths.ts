@@ -1,7 +1,7 @@
 /** Shared parts of the death enumerations for repair: clusters that repair has read, and changes behind the server's back. */
 import { env, runInDurableObject } from "cloudflare:test";
 import type { Env } from "../../../durable-objects/env";
-import { repairController } from "../../../durable-objects/peers";
+import { repairStub } from "../../../durable-objects/peers";
 import type { IPAddress } from "../../../src/api/meta/kubernetes";
 import type { ObjectCluster } from "./object-cluster";
 import { eventually } from "./object-ranges";
@@ -15,12 +15,12 @@ const answered = new WeakSet<ObjectCluster>();
 export async function repaired(cluster: ObjectCluster): Promise<void> {
   await eventually(async () => {
     await cluster.repair();
-    return (await repairController(bindings, cluster.name).repairCounts()).sweeps > 0;
+    return (await repairStub(bindings, cluster.name).repairCounts()).sweeps > 0;
   });
 }
 
 export async function askForSweep(cluster: ObjectCluster): Promise<{ ok: boolean }> {
-  await repairController(bindings, cluster.name).sweep();
+  await repairStub(bindings, cluster.name).sweep();
   return noteAnswered(cluster, { ok: true });
 }
 
@@ -31,7 +31,7 @@ export function noteAnswered<T extends { ok: boolean }>(cluster: ObjectCluster, 
 
 /** As cron does each minute. Sweeps find planted objects, because no answer announced them. */
 export function nudgeRepair(cluster: ObjectCluster): Promise<void> {
-  const repair = repairController(bindings, cluster.name);
+  const repair = repairStub(bindings, cluster.name);
   return answered.has(cluster) ? repair.poke() : repair.sweep();
 }
 

@@ -1,7 +1,7 @@
 /** A Service, Pods, Nodes and slices in memory; `sync` plans the slices and writes them as a store would. */
 import type { EndpointSlice, Node, Pod, Service } from "../../../src/api/meta/kubernetes";
 import { validateEndpointSlice } from "../../../src/api/registry/endpoint-slices/validate";
-import { nodeFacts } from "../../../src/endpoints/sources/node-facts";
+import { nodeZone } from "../../../src/endpoints/sources/node-zone";
 import { podFacts } from "../../../src/endpoints/sources/pod-facts";
 import { selects } from "../../../src/endpoints/sources/service-pods";
 import { planSlices, type SlicePlan } from "../../../src/endpoints/slices/plan-slices";
@@ -129,7 +129,7 @@ export class SliceWorld {
 
   request(triggerTime?: number): Parameters<typeof planSlices>[0] {
     const facts = this.pods.map(podFacts).filter((pod) => selects(this.service, pod));
-    const nodes = new Map(this.nodes.map((node) => [node.metadata?.name ?? "", nodeFacts(node)]));
+    const nodes = new Map(this.nodes.map((node) => [node.metadata?.name ?? "", nodeZone(node)]));
     return { service: this.service, pods: facts, nodes, slices: this.slices, max: this.max, triggerTime };
   }
 

@@ -4,7 +4,7 @@
  */
 import type { ServiceCIDR } from "../../../api/meta/kubernetes";
 import { inParallel } from "../../../core/base/in-parallel";
-import type { AddressInterval } from "../../topology/coverage";
+import type { AddressInterval } from "../../rpc/service-cidr";
 import type { CidrRow } from "../coordinator-storage";
 import { editObject } from "../edit-object";
 import type { JobContext } from "../job-context";

@@ -10,7 +10,7 @@ import type { SeedRow } from "../../rpc/ip-addresses";
 import { doubtOwner } from "../doubt-owner";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
-import type { Claim } from "../row-index";
+import type { ParsedClaim } from "../row-index";
 
 /** Rounds of one job. More rounds mean that IPAddress objects come and go all the time; the job has its next turn later. */
 const ROUNDS_MAX = 8;
@@ -70,7 +70,7 @@ async function takeBack(context: JobContext, ownerUid: string, gone: readonly { 
 }
 
 /** Those segments of the last list that are still this owner's are seeded; to be called in a transaction. */
-function finish({ storage, view }: JobContext, ownerUid: string, segments: readonly Claim[]): void {
+function finish({ storage, view }: JobContext, ownerUid: string, segments: readonly ParsedClaim[]): void {
   const now = new Set(
     view()
       .claimsOf(ownerUid)

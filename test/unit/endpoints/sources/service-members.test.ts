@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Pod, Service } from "../../../../src/api/meta/kubernetes";
 import { keyOf } from "../../../../src/api/meta/object-key";
 import { planSlices } from "../../../../src/endpoints/slices/plan-slices";
-import { nodeFacts } from "../../../../src/endpoints/sources/node-facts";
+import { nodeZone } from "../../../../src/endpoints/sources/node-zone";
 import { podFacts } from "../../../../src/endpoints/sources/pod-facts";
 import { type DueService, mergeDue, ServiceMembers } from "../../../../src/endpoints/sources/service-members";
 import { hasPods, selects } from "../../../../src/endpoints/sources/service-pods";
@@ -190,7 +190,7 @@ it("100 random histories: Pods of each Service as a search finds them; a Service
       } else if (change === 3) {
         const node = pick(random, ["n1", "n2"]);
         if (random.below(3) === 0) world.removeNode(node);
-        else world.putNode(node, nodeFacts(aNode(node, pick(random, ["z1", "z2"]))));
+        else world.putNode(node, nodeZone(aNode(node, pick(random, ["z1", "z2"]))));
       } else {
         const labels = pick<Record<string, string>>(random, [{}, { app: "a" }, { app: "b", tier: "web" }, { app: "a", tier: "web" }]);
         const pod = aPod({ name, labels, ready: random.below(2) === 0, nodeName: pick(random, ["n1", "n2"]) });

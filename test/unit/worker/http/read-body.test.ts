@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { InFlight, type Place } from "../../../../src/worker/http/in-flight";
+import { FairQueue, type Place } from "../../../../src/access/fairness/fair-queue";
 import { type BodyRequest, readBody } from "../../../../src/worker/http/read-body";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_SILENCE_MS } from "../../../../src/worker/http/limits";
 
@@ -47,19 +47,20 @@ describe("readBody", () => {
     { what: "for which there is no room", code: 429, bytes: 1_000_000, places: 3 },
     { what: "above the limit", code: 413, bytes: BODY_MAX_BYTES + 1_000_000, places: 1_000 },
   ])("a body $what: $code, its place is free before the rest is read, and the rest is dropped", async ({ code, bytes, places }) => {
-    const inFlight = new InFlight();
-    const place = inFlight.begin(1, 0, 0);
+    const seats = new FairQueue({ now: () => 0, after: () => () => undefined }, 1_000);
+    const one = { kind: "writes", cluster: "", user: "", seats: 1, max: 0, least: 0, waitMs: 0, isExempt: true } as const;
+    const place = await seats.begin(one);
     let sent = 0;
     const taken: number[] = [];
     const init = inChunks(new Uint8Array(bytes), 10_000, () => {
       sent++;
-      taken.push(inFlight.taken(0));
+      taken.push(seats.counts("writes").taken);
     });
     const grow: Place["grow"] = (weight, nowMs) => weight < places && place?.grow(weight, nowMs) === true;
     const read = await readBody(posted(init, grow, () => place?.end()));
     expect(read).toMatchObject({ ok: false, error: { code } });
     expect(sent).toBeGreaterThanOrEqual(bytes / 10_000);
-    expect([taken.some((weight) => weight > 1), taken.at(-1), inFlight.taken(0)]).toEqual([true, 0, 0]);
+    expect([taken.some((weight) => weight > 1), taken.at(-1), seats.counts("writes").taken]).toEqual([true, 0, 0]);
   });
 
   it.each([

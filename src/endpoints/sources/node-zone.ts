@@ -1,16 +1,16 @@
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
 import type { Node } from "../../api/meta/kubernetes";
 
-/** What endpoints tell of a Node. */
-export interface NodeFacts {
+/** Where a Node is: all that endpoints tell of it. */
+export interface NodeZone {
   /** "" = none */
   readonly zone: string;
 }
 
 /** The Nodes that there are, by name. */
-export type NodeLookup = Pick<ReadonlyMap<string, NodeFacts>, "get">;
+export type NodeLookup = Pick<ReadonlyMap<string, NodeZone>, "get">;
 
-/** The facts of a stored Node. */
-export function nodeFacts({ metadata }: Node): NodeFacts {
+/** The zone of a stored Node. */
+export function nodeZone({ metadata }: Node): NodeZone {
   return { zone: metadata?.labels?.[LABEL_ZONE] ?? "" };
 }

@@ -1,7 +1,7 @@
 /** Collections over HTTP: what a store's object answers to `fetch`. */
 import type { ClusterStore } from "../src/api/store/cluster-store";
 import { COLLECTION_HEADER, decodeCollection } from "../src/api/store/collection-header";
-import { pageResponse, statusResponse } from "./page-response";
+import { pageResponse, refusalResponse } from "./page-response";
 import { isSocketRequest, watchSocketResponse } from "./watch-socket";
 import { watchResponse } from "./watch-stream";
 
@@ -9,7 +9,7 @@ import { watchResponse } from "./watch-stream";
 type CollectionStore = Pick<ClusterStore<never>, "opened" | "list" | "watch" | "deleteCollection" | "source">;
 
 /** Lists, watches and deletecollection: the CollectionRequest comes in a header, the body goes out in its final form. */
-export async function collectionResponse(store: CollectionStore, request: Request): Promise<Response> {
+export async function storeResponse(store: CollectionStore, request: Request): Promise<Response> {
   const collection = decodeCollection(request.headers.get(COLLECTION_HEADER) ?? "");
   await store.opened(collection);
   switch (collection.verb) {
@@ -24,5 +24,5 @@ export async function collectionResponse(store: CollectionStore, request: Reques
 }
 
 function listResponse(body: ReturnType<CollectionStore["list"]>, { source }: CollectionStore): Response {
-  return body.ok ? pageResponse(body.value, source) : statusResponse(body.error);
+  return body.ok ? pageResponse(body.value, source) : refusalResponse(body.error);
 }

@@ -55,6 +55,7 @@ export function podKeyOf({ namespace, name }: EndpointEntry, node: string): stri
   return entryKey({ namespace, name: podNameOf(name, node) });
 }
 
+/** At most one step for each Pod. After each write it is asked again. */
 export function nextSteps(situation: Situation): Step[] {
   const { pods, wanted } = situation;
   const steps: Step[] = [];

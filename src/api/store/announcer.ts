@@ -82,7 +82,7 @@ export class Announcer {
   }
 
   #failed(error: unknown): void {
-    this.ports.recorder.log("error", "changes were not published", { resource: this.ports.resource, error: String(error) });
+    this.ports.recorder.log("error", "a store did not publish its changes", { resource: this.ports.resource, error: String(error) });
   }
 }
 

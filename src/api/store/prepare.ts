@@ -18,6 +18,7 @@ import { type PrepareFacts, type Prepared, refuse } from "./prepared";
 import type { StoredObject } from "./store-storage";
 import { checkNameMatches } from "./strategy-order";
 
+/** What would be written, or the Status that refuses it. Changes nothing: after another write of `current` it is called again. */
 export function prepareWrite(request: WriteRequest, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
   switch (request.verb) {
     case "create": {

@@ -86,7 +86,7 @@ export async function deleteNamespaces(ports: NamespaceDeletionPorts, after = ""
       }
     } catch (error) {
       status.failed++;
-      ports.recorder.log("warn", "namespace deletion", { namespace: namespace.name, error: String(error) });
+      ports.recorder.log("warn", "a namespace was not emptied yet", { namespace: namespace.name, error: String(error) });
     }
   }
   return status;

@@ -43,6 +43,7 @@ export type EndpointsPlan =
 
 const TRUNCATED = "truncated";
 
+/** The write that makes the Endpoints of one Service what they should be, if one is needed. Changes nothing. */
 export function planEndpoints(request: EndpointsRequest): EndpointsPlan {
   const { service, pods, stored } = request;
   if (!service) return { action: isOrphan(stored) ? "delete" : "none" };

@@ -53,6 +53,7 @@ export interface MirrorPlan extends SliceChanges {
   readonly events: readonly ObjectEvent[];
 }
 
+/** The writes that make the mirrored slices of one Endpoints object what they should be. Changes nothing. */
 export function planMirror({ key, endpoints, service, slices, maxPerSubset }: MirrorRequest): MirrorPlan {
   const existing = slices.filter((slice) => isManaged(slice, { metadata: key }, MIRRORING_CONTROLLER));
   if (!endpoints || !isMirrored(endpoints, service)) return { create: [], update: [], remove: existing, counts: undefined, events: [] };

@@ -29,6 +29,7 @@ export function usedTrafficDistribution(service: Service): string {
   return hintPolicyOf(service) === "none" ? "" : (specOf(service).trafficDistribution ?? "");
 }
 
+/** How the endpoints of the Service get their hints. Topology aware hints come first, and are none (upstream endpointslice/trafficdist). */
 export function hintPolicyOf(service: Service): HintPolicy {
   if (asksForTopologyHints(service)) return "none";
   switch (specOf(service).trafficDistribution) {

@@ -50,6 +50,7 @@ export interface SlicePlan {
   readonly events: readonly ObjectEvent[];
 }
 
+/** The writes that make the slices of one Service what they should be. Changes nothing; an empty plan needs no write. */
 export function planSlices(request: SliceRequest): SlicePlan {
   const { service, pods, nodes, max, triggerTime } = request;
   if (!hasPods(service)) return { families: [], remove: [], skipped: [], events: [] };

@@ -47,6 +47,7 @@ export interface Plan {
   notices: Finding[];
 }
 
+/** What to create and what stands against it. Changes nothing: the plan of a dump that was imported creates nothing. */
 export function planImport(dump: Dump, cluster: ClusterState): Plan {
   return new Planner(dump, cluster).plan();
 }

@@ -47,6 +47,7 @@ export interface Admission {
   readonly access: Result<Access, Status>;
 }
 
+/** Who asks, for what, and whether he may. Does not throw for a refusal: `access` has its Status. */
 export async function admit(asking: Asking): Promise<Admission> {
   const { cluster, path, query } = splitRequestUrl(asking.request.url);
   const asked = attributesOf(asking.request.method, path, parseQuery(query));

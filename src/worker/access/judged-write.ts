@@ -34,6 +34,7 @@ export interface JudgedStore {
 /** Changes by others between the judgement and the write; then the client hears of the conflict. */
 const ATTEMPTS_MAX = 5;
 
+/** The written object, or the first refusal of a judge or of the store. */
 export async function judgedWrite(
   wanted: WriteRequest,
   store: JudgedStore,

@@ -99,7 +99,7 @@ export async function pageOf(env: Env, { prefix, limit, cursorKey, period, expir
     const clusters = listed.keys.map(({ name, metadata: facts }) => ({ id: name.slice(prefix.length), facts: facts ?? undefined }));
     return { clusters, round, isWhole, errors: isKept ? 0 : 1 };
   } catch (error) {
-    log("error", "directory of clusters could not be read", { prefix, error: error instanceof Error ? error.message : String(error) });
+    log("error", "the directory of clusters did not answer", { prefix, error: error instanceof Error ? error.message : String(error) });
     // A cursor that the directory has forgotten would fail in every run.
     if (cursor) await env.DIRECTORY.delete(cursorKey).catch(() => undefined);
     return { clusters: [], round: 0, isWhole: false, errors: 1 };

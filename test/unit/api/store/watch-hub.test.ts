@@ -379,7 +379,7 @@ describe("a burst", () => {
     const [watch] = [world.watch({ labelSelector: "app=a" })];
     world.store.hub.publish([{ ...entry(2), data: "{" }]);
     await world.scheduler.pass(0);
-    expect([watch?.state, world.logged]).toEqual(["ended", [{ level: "error", event: "changes were not published" }]]);
+    expect([watch?.state, world.logged]).toEqual(["ended", [{ level: "error", event: "a store did not publish its changes" }]]);
     const later = world.watch();
     world.store.hub.publish([entry(3)]);
     expect(later.brief).toEqual(["ADDED l3@3"]);

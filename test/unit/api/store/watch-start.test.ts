@@ -195,7 +195,7 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
     await now(world);
     expect([live.text, late.text, world.store.hub.size]).toEqual(["", "", 0]);
     expect([live.state, late.state].includes("open")).toBe(false);
-    expect(world.logged).toEqual([{ level: "error", event: "changes were not published" }]);
+    expect(world.logged).toEqual([{ level: "error", event: "a store did not publish its changes" }]);
   });
 
   it("changes of one turn: one piece, in the order of their revisions", async () => {

@@ -105,7 +105,8 @@ export class LeaseKeeper {
         const waited = this.#look(reply.object);
         if (waited === "renewed") return { kind: "foreign", holder: holderOf(reply.object) };
         if (waited) return { kind: "free" };
-        if (isFirst) recorder.log("info", "another agent held the node; waiting to see whether it lives", { agent: holderOf(reply.object) });
+        if (isFirst)
+          recorder.log("info", "another agent held the node; waiting to see whether it lives", { agent: holderOf(reply.object) });
         await this.#nap.wait(LOOK_MS);
       } else if (reply.kind === "refused" && reply.code === 404) {
         this.#answered();

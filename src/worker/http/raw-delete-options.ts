@@ -16,7 +16,10 @@ export interface RawDeleteOptions {
   preconditions?: Preconditions;
 }
 
-/** Only read when the request has no body (upstream ignores the query otherwise). */
+/**
+ * Only read when the request has no body (upstream ignores the query otherwise). uid and resourceVersion are preconditions, in a deletion of
+ * a collection too. Source: apimachinery pkg/apis/meta/v1/conversion.go.
+ */
 export function queryDeleteOptions(query: URLSearchParams): Result<RawDeleteOptions, Status> {
   const raw: RawDeleteOptions = {};
   if (query.has("gracePeriodSeconds")) {
@@ -28,6 +31,9 @@ export function queryDeleteOptions(query: URLSearchParams): Result<RawDeleteOpti
   if (policy !== null) raw.propagationPolicy = policy;
   if (query.has("orphanDependents")) raw.orphanDependents = queryBool(query, "orphanDependents");
   if (query.has("dryRun")) raw.dryRun = query.getAll("dryRun");
+  const uid = query.get("uid");
+  const resourceVersion = query.get("resourceVersion");
+  if (uid || resourceVersion) raw.preconditions = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
   return ok(raw);
 }
 

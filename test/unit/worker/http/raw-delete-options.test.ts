@@ -36,6 +36,15 @@ describe("validateDeleteOptions", () => {
     expect(queryDeleteOptions(query)).toEqual({ ok: true, value: { gracePeriodSeconds: 3, propagationPolicy: "Orphan", dryRun: ["All"] } });
   });
 
+  it.each<[string, object]>([
+    ["uid=u&resourceVersion=7", { preconditions: { uid: "u", resourceVersion: "7" } }],
+    ["uid=u", { preconditions: { uid: "u" } }],
+    ["resourceVersion=0", { preconditions: { resourceVersion: "0" } }],
+    ["uid=&resourceVersion=", {}],
+  ])("query %s: preconditions, unless empty", (query, value) => {
+    expect(queryDeleteOptions(new URLSearchParams(query))).toEqual({ ok: true, value });
+  });
+
   it.each<[string, Int64]>([
     ["9007199254740991", 9007199254740991],
     ["9007199254740993", 9007199254740993n],

@@ -37,6 +37,7 @@ export function planDelete(definition: ResourceDefinition, object: KubeObject, i
   const requested = input.gracePeriodSeconds !== undefined && input.gracePeriodSeconds < 0 ? 1 : input.gracePeriodSeconds;
   const plan = planDeletion(metadata, {
     propagationPolicy: input.propagationPolicy,
+    requestedSeconds: requested,
     graceSeconds: rules?.graceSeconds?.(object, requested) ?? 0,
     held: isHeld(definition, object),
     now: input.now,

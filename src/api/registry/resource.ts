@@ -70,7 +70,7 @@ export interface Strategy<T extends KubeObject> {
 export interface DeletionRules<T extends KubeObject> {
   /** why this object may never be deleted (text of the 403), undefined = it may */
   refuse?(object: T): string | undefined;
-  /** seconds that the object stays after DELETE; absent = 0. `requested` undefined = the client named none */
+  /** seconds that the object stays after the first DELETE; absent = 0. `requested` undefined = the client named none */
   graceSeconds?(object: T, requested: Int64 | undefined): Int64;
   /** marks an object whose deletion has begun */
   mark?(object: T): void;

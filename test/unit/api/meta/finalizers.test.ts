@@ -11,18 +11,45 @@ const MOST = 9223372036854775807n;
 const LATEST = "2318-04-13T11:47:16Z";
 
 function plan(metadata: ObjectMeta, request: Partial<DeletionRequest> = {}): DeletionPlan {
-  return planDeletion(Object.freeze(metadata), { propagationPolicy: "", graceSeconds: 0, held: false, now, ...request });
+  return planDeletion(Object.freeze(metadata), {
+    propagationPolicy: "",
+    requestedSeconds: undefined,
+    graceSeconds: 0,
+    held: false,
+    now,
+    ...request,
+  });
 }
 
-function mark(finalizers: string[], deletionTimestamp = NOW, deletionGracePeriodSeconds: Int64 = 0, generation?: number): DeletionPlan {
+function mark(
+  finalizers: string[],
+  deletionTimestamp = NOW,
+  deletionGracePeriodSeconds: Int64 | undefined = 0,
+  generation?: number,
+): DeletionPlan {
   return { action: "mark", mark: { finalizers, deletionTimestamp, deletionGracePeriodSeconds, generation } };
+}
+
+function withoutGrace(finalizers: string[]): DeletionPlan {
+  return { action: "mark", mark: { finalizers, deletionTimestamp: NOW, deletionGracePeriodSeconds: undefined, generation: undefined } };
 }
 
 describe("planDeletion", () => {
   it.each<{ name: string; given: ObjectMeta; request?: Partial<DeletionRequest>; want: DeletionPlan }>([
     { name: "no finalizer", given: {}, want: { action: "remove" } },
     { name: "a finalizer", given: { finalizers: ["a/b"] }, want: mark(["a/b"]) },
-    { name: "a kind that holds its objects", given: {}, request: { held: true }, want: mark([]) },
+    { name: "a kind that holds its objects", given: {}, request: { held: true }, want: withoutGrace([]) },
+    {
+      name: "a repeated request to a kind that holds its objects",
+      given: { deletionTimestamp: NOW },
+      request: { held: true, propagationPolicy: "Orphan" },
+      want: { action: "keep" },
+    },
+    {
+      name: "a repeated request once the kind has let go, with finalizers",
+      given: { finalizers: ["a/b"], deletionTimestamp: NOW },
+      want: mark(["a/b"]),
+    },
     { name: "an object with a generation", given: { finalizers: ["a/b"], generation: 3 }, want: mark(["a/b"], NOW, 0, 4) },
     { name: "Orphan", given: {}, request: { propagationPolicy: "Orphan" }, want: mark(["orphan"]) },
     {
@@ -51,22 +78,57 @@ describe("planDeletion", () => {
     },
     {
       name: "a repeated request with another policy",
-      given: { finalizers: ["a/b"], deletionTimestamp: "2026-01-01T11:00:00Z", deletionGracePeriodSeconds: 0 },
+      given: { finalizers: ["a/b"], deletionTimestamp: "2026-01-01T11:00:00Z", deletionGracePeriodSeconds: 0, generation: 4 },
       request: { propagationPolicy: "Orphan" },
-      want: mark(["a/b", "orphan"], "2026-01-01T11:00:00Z"),
+      want: mark(["a/b", "orphan"], "2026-01-01T11:00:00Z", 0, 4),
+    },
+    {
+      name: "a repeated request before the time of the mark",
+      given: { finalizers: ["a/b"], deletionTimestamp: "2026-01-01T13:00:00Z", deletionGracePeriodSeconds: 0 },
+      want: mark(["a/b"]),
     },
     { name: "grace", given: {}, request: { graceSeconds: 30 }, want: mark([], "2026-01-01T12:00:30Z", 30) },
     {
       name: "a longer grace",
       given: { deletionTimestamp: "2026-01-01T12:00:10Z", deletionGracePeriodSeconds: 10 },
-      request: { graceSeconds: 60 },
+      request: { requestedSeconds: 60 },
       want: { action: "keep" },
     },
     {
       name: "a shorter grace",
       given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
-      request: { graceSeconds: 5 },
+      request: { requestedSeconds: 5 },
       want: mark([], "2026-01-01T12:00:05Z", 5),
+    },
+    {
+      name: "no grace while one is pending",
+      given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      request: { graceSeconds: 0 },
+      want: { action: "keep" },
+    },
+    {
+      name: "another policy while a grace is pending",
+      given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      request: { propagationPolicy: "Foreground" },
+      want: { action: "keep" },
+    },
+    {
+      name: "a shorter grace with another policy",
+      given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30, generation: 4 },
+      request: { requestedSeconds: 5, propagationPolicy: "Orphan" },
+      want: mark([], "2026-01-01T12:00:05Z", 5, 4),
+    },
+    {
+      name: "a shorter grace that has passed",
+      given: { deletionTimestamp: "2026-01-01T12:00:10Z", deletionGracePeriodSeconds: 30 },
+      request: { requestedSeconds: 5 },
+      want: mark([], NOW, 1),
+    },
+    {
+      name: "grace 0 while one is pending, with finalizers",
+      given: { finalizers: ["a/b"], deletionTimestamp: "2026-01-01T12:00:10Z", deletionGracePeriodSeconds: 30 },
+      request: { requestedSeconds: 0 },
+      want: mark(["a/b"], NOW, 0),
     },
     {
       name: "grace beyond what Go's durations hold",
@@ -77,36 +139,38 @@ describe("planDeletion", () => {
     {
       name: "a shorter grace after one beyond what Go's durations hold",
       given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: 2 ** 53 },
-      request: { graceSeconds: 5 },
+      request: { requestedSeconds: 5 },
       want: mark([], "2026-01-01T12:00:05Z", 5),
     },
     { name: "the longest grace", given: {}, request: { graceSeconds: MOST }, want: mark([], LATEST, MOST) },
     {
       name: "the longest grace again",
       given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: MOST },
-      request: { graceSeconds: MOST },
+      request: { requestedSeconds: MOST },
       want: { action: "keep" },
     },
     {
       name: "a shorter grace after the longest",
       given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: MOST },
-      request: { graceSeconds: 5 },
+      request: { requestedSeconds: 5 },
       want: mark([], "2026-01-01T12:00:05Z", 5),
     },
     {
       name: "grace 0 after the longest",
       given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: MOST },
+      request: { requestedSeconds: 0 },
       want: { action: "remove" },
     },
     {
       name: "any grace after a stored one beyond 64 bits",
       given: { deletionTimestamp: LATEST, deletionGracePeriodSeconds: 9223372036854776000n },
-      request: { graceSeconds: MOST },
+      request: { requestedSeconds: MOST },
       want: mark([], LATEST, MOST),
     },
     {
       name: "grace 0",
       given: { deletionTimestamp: "2026-01-01T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      request: { requestedSeconds: 0 },
       want: { action: "remove" },
     },
   ])("$name: marks, finalizers and grace of the row", ({ given, request, want }) => {

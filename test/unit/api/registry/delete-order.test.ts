@@ -42,6 +42,8 @@ describe("namespaces", () => {
     const namespace: Namespace = { metadata: { name: "x" }, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
     expect(remove("", "namespaces", namespace)).toEqual({ action: "mark" });
     expect(namespace.status?.phase).toBe("Terminating");
+    expect(namespace.metadata).toEqual({ name: "x", deletionTimestamp: "2026-01-01T12:00:00Z" });
+    expect(remove("", "namespaces", namespace, { propagationPolicy: "Foreground" })).toEqual({ action: "keep" });
     const namespaces = definitionOf("", "namespaces");
     expect(namespaces && isGone(namespaces, namespace)).toBe(false);
     namespace.spec = { finalizers: [] };
@@ -64,6 +66,14 @@ describe("pods", () => {
     expect(remove("", "pods", pod, { gracePeriodSeconds: 60 })).toEqual({ action: "keep" });
     expect(remove("", "pods", pod, { gracePeriodSeconds: 5 })).toEqual({ action: "mark" });
     expect(pod.metadata).toMatchObject({ deletionTimestamp: "2026-01-01T12:00:05Z", deletionGracePeriodSeconds: 5 });
+    expect(remove("", "pods", pod, { gracePeriodSeconds: 0 })).toEqual({ action: "remove" });
+  });
+
+  it("that have ended with a grace pending: kept until a DELETE names a shorter one", () => {
+    const pod = running();
+    expect(remove("", "pods", pod)).toEqual({ action: "mark" });
+    pod.status = { phase: "Succeeded" };
+    expect(remove("", "pods", pod)).toEqual({ action: "keep" });
     expect(remove("", "pods", pod, { gracePeriodSeconds: 0 })).toEqual({ action: "remove" });
   });
 

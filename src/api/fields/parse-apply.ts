@@ -4,7 +4,7 @@
  */
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
-import { goKind, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json-value";
 import { badRequest, type Status } from "../meta/status";
 import { countMembers } from "../schema/json-text";
 import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
@@ -46,20 +46,7 @@ function parseJsonObject(text: string): Result<ParsedYaml, string> | undefined {
   } catch {
     return undefined;
   }
-  const members = measure(value, 1);
+  const members = membersIn(value, DEPTH_MAX);
   if (members === undefined) return err("exceeded max depth");
   return members === countMembers(text) ? ok({ value, repeated: [] }) : undefined;
-}
-
-/** Number of members of all objects in `value`; undefined = nested too deeply. */
-function measure(value: JsonValue, depth: number): number | undefined {
-  if (typeof value !== "object" || value === null) return 0;
-  if (depth > DEPTH_MAX) return undefined;
-  let members = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const item of Object.values(value)) {
-    const below = measure(item, depth + 1);
-    if (below === undefined) return undefined;
-    members += below;
-  }
-  return members;
 }

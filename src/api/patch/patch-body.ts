@@ -2,7 +2,8 @@
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { syntaxError } from "../schema/json-syntax";
-import { goKind, type JsonValue } from "../schema/json-value";
+import { countMembers, isOperationField, operationProblems, repeatedFields } from "../schema/json-text";
+import { goKind, isJsonObject, type JsonValue, membersIn } from "../schema/json-value";
 
 /** Nesting beyond this is refused before anything recurses over it; no API object comes near. */
 const DEPTH_MAX = 1000;
@@ -34,4 +35,20 @@ export function parsePatch(text: string): Result<JsonValue, string> {
 /** Go's error for a body that does not fit the patch; `type` is the Go type that it should have. */
 export function wrongForm(value: JsonValue, type: string): string {
   return `json: cannot unmarshal ${goKind(value)} into Go value of type ${type}`;
+}
+
+/**
+ * What "Strict" refuses in the body of a patch that could be applied: fields that stand twice, and those of a JSON patch that no operation has.
+ * The member count of most bodies shows that they have neither. Upstream: apiserver endpoints/handlers/patch.go (applyJSPatch, strategicPatchObject).
+ */
+export function patchProblems(text: string, type: "json" | "merge" | "strategic"): string[] {
+  const value = parseJson(text) as JsonValue;
+  const isUnique = membersIn(value, DEPTH_MAX) === countMembers(text);
+  if (type !== "json") return isUnique ? [] : repeatedFields(text);
+  if (isUnique && (!Array.isArray(value) || value.every(hasOperationFields))) return [];
+  return operationProblems(text).map((problem) => `json patch ${problem}`);
+}
+
+function hasOperationFields(operation: JsonValue): boolean {
+  return !isJsonObject(operation) || Object.keys(operation).every(isOperationField);
 }

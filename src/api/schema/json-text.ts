@@ -42,6 +42,36 @@ export function strictProblems(text: string, schema: MessageSchema): string[] {
   return [...reader.problems];
 }
 
+/** The fields that stand twice in a valid JSON text of any form, as `strictProblems`. */
+export function repeatedFields(text: string): string[] {
+  const reader = new DuplicateReader(text);
+  reader.value({ kind: "any" }, "");
+  return [...reader.problems];
+}
+
+/** The fields of a JSON patch that stand twice, or are none of an operation, as `strictProblems`. */
+export function operationProblems(text: string): string[] {
+  const reader = new DuplicateReader(text);
+  reader.value({ kind: "operations" }, "");
+  return [...reader.problems];
+}
+
+/** What a text is read as: a value of a schema, a value of any form, or (the elements of) a JSON patch. */
+type Shape = FieldType | { kind: "any" } | { kind: "operations" } | { kind: "operation" };
+
+/** Source: jsonPatchOp in apiserver pkg/endpoints/handlers/patch.go. */
+const OPERATION_FIELDS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+  ["op", { kind: "string" }],
+  ["path", { kind: "string" }],
+  ["from", { kind: "string" }],
+  ["value", { kind: "any" }],
+]);
+
+/** Whether an operation of a JSON patch has a field of this name. */
+export function isOperationField(name: string): boolean {
+  return OPERATION_FIELDS.has(name);
+}
+
 class DuplicateReader {
   readonly problems = new Set<string>();
   private at = 0;
@@ -49,7 +79,7 @@ class DuplicateReader {
   constructor(private readonly text: string) {}
 
   /** Reads one value; `type` undefined = nothing below is reported. The text is known to be valid and of bounded depth. */
-  value(type: FieldType | undefined, path: string, isRoot = false): void {
+  value(type: Shape | undefined, path: string, isRoot = false): void {
     const first = this.peek();
     if (first === "{") this.object(type, path, isRoot);
     else if (first === "[") this.array(type, path);
@@ -57,7 +87,7 @@ class DuplicateReader {
     else while (this.at < this.text.length && !",]} \t\r\n".includes(this.text.charAt(this.at))) this.at++;
   }
 
-  private object(type: FieldType | undefined, path: string, isRoot: boolean): void {
+  private object(type: Shape | undefined, path: string, isRoot: boolean): void {
     const seen = new Set<string>();
     this.at++;
     while (this.peek() !== "}") {
@@ -75,8 +105,8 @@ class DuplicateReader {
     this.at++;
   }
 
-  private array(type: FieldType | undefined, path: string): void {
-    const of = type?.kind === "list" ? type.of : undefined;
+  private array(type: Shape | undefined, path: string): void {
+    const of = this.elementType(type);
     this.at++;
     for (let index = 0; this.peek() !== "]"; index++) {
       this.value(of, `${path}[${index}]`);
@@ -89,8 +119,15 @@ class DuplicateReader {
     if (this.problems.size < MAX_PROBLEMS) this.problems.add(`${what} field ${JSON.stringify(path)}`);
   }
 
-  private memberType(type: FieldType | undefined, name: string, isRoot: boolean): FieldType | "unknown" | undefined {
-    if (type === undefined) return undefined;
+  private elementType(type: Shape | undefined): Shape | undefined {
+    if (type?.kind === "operations") return { kind: "operation" };
+    if (type?.kind === "any") return type;
+    return type?.kind === "list" ? type.of : undefined;
+  }
+
+  private memberType(type: Shape | undefined, name: string, isRoot: boolean): Shape | "unknown" | undefined {
+    if (type === undefined || type.kind === "any") return type;
+    if (type.kind === "operation") return OPERATION_FIELDS.get(name) ?? "unknown";
     if (isRoot && (name === "kind" || name === "apiVersion")) return { kind: "string" };
     if (type.kind === "map") return type.of;
     if (type.kind !== "message") return undefined;

@@ -26,3 +26,16 @@ export function setMember(object: JsonObject, key: string, value: JsonValue): vo
 export function getMember(object: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
+
+/** Number of members of all objects in `value`; undefined = nested deeper than `depthMax`. */
+export function membersIn(value: JsonValue, depthMax: number): number | undefined {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depthMax === 0) return undefined;
+  let members = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const item of Object.values(value)) {
+    const below = membersIn(item, depthMax - 1);
+    if (below === undefined) return undefined;
+    members += below;
+  }
+  return members;
+}

@@ -6,6 +6,7 @@ import type { KubeObject } from "../meta/kubernetes";
 import { applyJsonPatch } from "../patch/json-patch";
 import type { JsonObject, JsonValue } from "../schema/json-value";
 import { applyMergePatch } from "../patch/merge-patch";
+import { patchProblems } from "../patch/patch-body";
 import { type PatchError, patchErrorStatus } from "../patch/patch-error";
 import { applyStrategicMerge, goMap } from "../patch/strategic-merge";
 import { badRequest, invalid, type Status, unregisteredKind } from "../meta/status";
@@ -32,12 +33,14 @@ export function patched(
   const unfit = (cause: string): Result<never, Status> => err(unfitResult(printed(request, stored, served), cause));
   const decoded = decode(changed.value, served);
   if (!decoded.ok) return unfit(decoded.error);
-  const { typeMeta, object, problems } = decoded.value;
+  const { typeMeta, object } = decoded.value;
   const isSameKind = typeMeta.apiVersion === apiVersionOf(served.group, version) && typeMeta.kind === served.kind;
   // Upstream applies a strategic merge patch to the decoded object, whose type stays what it is.
   if (!isSameKind && request.patchType !== "strategic") return unfit(unregisteredKind(typeMeta.kind, typeMeta.apiVersion));
+  if (fieldValidation === "Ignore") return ok({ object, warnings: [] });
+  const problems = [...patchProblems(request.patch, request.patchType), ...decoded.value.problems];
   if (problems.length > 0 && fieldValidation === "Strict") return unfit(`strict decoding error: ${problems.join(", ")}`);
-  return ok({ object, warnings: fieldValidation === "Warn" ? problems : [] });
+  return ok({ object, warnings: problems });
 }
 
 /**

@@ -289,6 +289,33 @@ describe("patch", () => {
     );
     expect(world.stored("a")?.spec).toEqual({ holderIdentity: "y" });
   });
+
+  it.each<{ type: "json" | "merge" | "strategic"; patch: string; problems: string[] }>([
+    {
+      type: "merge",
+      patch: '{"spec":{"holderIdentity":"x","holderIdentity":"y","nope":1}}',
+      problems: ['duplicate field "spec.holderIdentity"', 'unknown field "spec.nope"'],
+    },
+    {
+      type: "strategic",
+      patch: '{"spec":{"holderIdentity":"x","holderIdentity":"y"}}',
+      problems: ['duplicate field "spec.holderIdentity"'],
+    },
+    {
+      type: "json",
+      patch: '[{"op":"add","path":"/spec/holderIdentity","value":"y","foo":1}]',
+      problems: ['json patch unknown field "[0].foo"'],
+    },
+  ])("$type patch $patch: its own problems come before those of its result", async ({ type, patch, problems }) => {
+    const world = new StoreWorld();
+    await world.create(aLease("a"));
+    const refused = await world.patch("a", type, patch, { fieldValidation: "Strict" });
+    expect(refusalOf(refused)).toMatch(/^422 Invalid {2}"" is invalid: patch: Invalid value: /);
+    expect(refusalOf(refused).endsWith(`": strict decoding error: ${problems.join(", ")}`)).toBe(true);
+    expect((await world.patch("a", type, patch)).warnings).toEqual(problems);
+    expect((await world.patch("a", type, patch, { fieldValidation: "Ignore" })).warnings).toEqual([]);
+    expect(world.stored("a")?.spec).toEqual({ holderIdentity: "y" });
+  });
 });
 
 describe("delete", () => {

@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { patchProblems } from "../../../../src/api/patch/patch-body";
+
+describe("patchProblems", () => {
+  it.each<{ type: "json" | "merge" | "strategic"; text: string; want: string[] }>([
+    { type: "merge", text: '{"spec":{"a":1,"b":{"a":1}}}', want: [] },
+    { type: "merge", text: "null", want: [] },
+    { type: "merge", text: '{"a":{"b":1,"b":2},"c":[{"d":1},{"d":1,"d":2}],"a":3}', want: ["a.b", "c[1].d", "a"].map(duplicate) },
+    { type: "strategic", text: '{"spec":{"ports":[{"port":1,"port":1,"port":1}]}}', want: [duplicate("spec.ports[0].port")] },
+    { type: "strategic", text: '{"__proto__":1,"__proto__":2}', want: [duplicate("__proto__")] },
+    { type: "json", text: '[{"op":"add","path":"/a","value":{"x":1}}]', want: [] },
+    { type: "json", text: '[{"op":"remove","path":"/a","from":"/b","value":null}]', want: [] },
+    {
+      type: "json",
+      text: '[{"op":"add","path":"/a","value":{"x":1,"x":2},"foo":{"y":1,"y":2}},{"op":"add","path":"/b","path":"/c","value":1}]',
+      want: [duplicate("[0].value.x"), 'unknown field "[0].foo"', duplicate("[1].path")].map((problem) => `json patch ${problem}`),
+    },
+    { type: "json", text: '[{"op":"remove","path":"/a","Path":"/b"}]', want: ['json patch unknown field "[0].Path"'] },
+  ])("$type $text: $want", ({ type, text, want }) => {
+    expect(patchProblems(text, type)).toEqual(want);
+  });
+});
+
+function duplicate(path: string): string {
+  return `duplicate field "${path}"`;
+}

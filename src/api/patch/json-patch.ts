@@ -2,7 +2,7 @@
  * JSON patch (RFC 6902) by fast-json-patch, with the server's limits and refusals.
  *
  * The library reads members through the prototype (`/metadata/constructor`, `/spec/ports/length`) and copies without bound. So this
- * file first resolves every pointer over own members only, and counts copies.
+ * file first resolves every pointer over own members only, reads indices as upstream's library does, and counts copies.
  */
 import fastJsonPatch from "fast-json-patch";
 import type { Operation } from "fast-json-patch";
@@ -53,9 +53,17 @@ function segmentsOf(pointer: string): string[] {
     .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
+/** An index as upstream's library takes it: any integer of Go, where a negative one counts from the end. undefined = outside. */
+function indexIn(segment: string, size: number): number | undefined {
+  if (!/^[-+]?\d+$/.test(segment)) return undefined;
+  const index = Number(segment);
+  const counted = index < 0 ? index + size : index;
+  return counted >= 0 && counted < size ? counted : undefined;
+}
+
 /** The own member or element, undefined when there is none. */
 function child(value: JsonValue, segment: string): JsonValue | undefined {
-  if (Array.isArray(value)) return /^(0|[1-9][0-9]*)$/.test(segment) ? value[Number(segment)] : undefined;
+  if (Array.isArray(value)) return value[indexIn(segment, value.length) ?? value.length];
   return isJsonObject(value) ? getMember(value, segment) : undefined;
 }
 
@@ -70,25 +78,25 @@ function resolve(document: JsonValue, segments: readonly string[]): JsonValue | 
 
 const NO_PATH = (pointer: string): PatchError => ({ reason: "unprocessable", message: `the path "${pointer}" does not exist` });
 
-/** The error when a pointer of the operation leads to nothing; undefined = all lead to something. */
-function checkPointers(document: JsonValue, operation: JsonObject): PatchError | undefined {
-  const path = String(operation.path);
-  if (operation.op === "move" || operation.op === "copy") {
-    const from = String(operation.from);
-    if (resolve(document, segmentsOf(from)) === undefined) return NO_PATH(from);
-    if (operation.op === "move" && path.startsWith(`${from}/`)) {
-      return { reason: "unprocessable", message: `"${from}" cannot be moved into itself` };
+/** The pointer with the indices of RFC 6901; undefined = it leads to nothing. An added element may stand behind the last one. */
+function plainPointer(document: JsonValue, pointer: string, adds: boolean): string | undefined {
+  const segments = segmentsOf(pointer);
+  let value: JsonValue | undefined = document;
+  let plain = "";
+  for (const [at, segment] of segments.entries()) {
+    if (typeof value !== "object" || value === null) return undefined;
+    const isNew = adds && at === segments.length - 1;
+    if (Array.isArray(value) && !(isNew && segment === "-")) {
+      const index = indexIn(segment, value.length + (isNew ? 1 : 0));
+      if (index === undefined) return undefined;
+      plain += `/${index}`;
+    } else {
+      plain += `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     }
+    value = child(value, segment);
+    if (value === undefined && !isNew) return undefined;
   }
-  if (path === "") return undefined;
-  const segments = segmentsOf(path);
-  const parent = resolve(document, segments.slice(0, -1));
-  if (typeof parent !== "object" || parent === null) return NO_PATH(path);
-  const last = segments.at(-1) ?? "";
-  const adds = operation.op === "add" || operation.op === "move" || operation.op === "copy";
-  if (!adds) return child(parent, last) === undefined ? NO_PATH(path) : undefined;
-  if (!Array.isArray(parent) || last === "-" || last === String(parent.length)) return undefined;
-  return child(parent, last) === undefined ? NO_PATH(path) : undefined;
+  return plain;
 }
 
 function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
@@ -112,6 +120,19 @@ function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
   return ok(operations.filter(isOperation));
 }
 
+/** An operation without `from`, applied to the document, which is changed. */
+function perform(document: JsonValue, operation: JsonObject): Result<JsonValue, PatchError> {
+  const pointer = String(operation.path);
+  const path = plainPointer(document, pointer, operation.op === "add");
+  if (path === undefined) return err(NO_PATH(pointer));
+  try {
+    const applicable = { ...operation, path } as unknown as Operation;
+    return ok(fastJsonPatch.applyOperation(document, applicable, true, true, true).newDocument);
+  } catch (error) {
+    return err({ reason: "unprocessable", message: firstLine(error) });
+  }
+}
+
 /** The patched object; `patch` is the body as text. `current` is not changed. */
 export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
   const operations = decodeOperations(patch);
@@ -119,27 +140,33 @@ export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonO
   let document: JsonValue = parseJson(JSON.stringify(current)) as JsonObject;
   let copied = 0;
   for (const operation of operations.value) {
+    const { op, path = "", from = "" } = operation;
     // as upstream's library: a missing member equals null
-    if (operation.op === "test" && operation.value === null && resolve(document, segmentsOf(String(operation.path))) === undefined)
-      continue;
-    const refused = checkPointers(document, operation);
-    if (refused) return err(refused);
-    let applicable = operation;
-    if (operation.op === "copy") {
-      const text = JSON.stringify(resolve(document, segmentsOf(String(operation.from))));
-      copied += text.length;
-      if (copied > COPIED_CHARACTERS_MAX) {
-        const message = `Unable to complete the copy, the accumulated size increase of copy is ${copied}, exceeding the limit ${COPIED_CHARACTERS_MAX}`;
-        return err({ reason: "tooLarge", message });
+    if (op === "test" && operation.value === null && resolve(document, segmentsOf(String(path))) === undefined) continue;
+    let step = operation;
+    if (op === "move" || op === "copy") {
+      let value = resolve(document, segmentsOf(String(from)));
+      if (value === undefined) return err(NO_PATH(String(from)));
+      if (op === "move") {
+        // The place is looked for once the value has gone from its old one, as upstream's library does.
+        const removed = perform(document, { op: "remove", path: from });
+        if (!removed.ok) return removed;
+        document = removed.value;
+      } else {
+        const text = JSON.stringify(value);
+        copied += text.length;
+        if (copied > COPIED_CHARACTERS_MAX) {
+          const message = `Unable to complete the copy, the accumulated size increase of copy is ${copied}, exceeding the limit ${COPIED_CHARACTERS_MAX}`;
+          return err({ reason: "tooLarge", message });
+        }
+        // The library's own copy would round integers beyond 2^53.
+        value = parseJson(text) as JsonValue;
       }
-      // The library's own copy would round integers beyond 2^53.
-      applicable = { ...operation, op: "add", value: parseJson(text) as JsonValue };
+      step = { op: "add", path, value };
     }
-    try {
-      document = fastJsonPatch.applyOperation(document, applicable as unknown as Operation, true, true, true).newDocument;
-    } catch (error) {
-      return err({ reason: "unprocessable", message: firstLine(error) });
-    }
+    const performed = perform(document, step);
+    if (!performed.ok) return performed;
+    document = performed.value;
   }
   return isJsonObject(document) ? ok(document) : err({ reason: "unprocessable", message: "the result is not an object" });
 }

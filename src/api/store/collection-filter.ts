@@ -18,7 +18,7 @@ export function filterOf(
   if (!labels.ok) return err(badRequest(labels.error));
   const fields = parseFieldSelector(request.fieldSelector);
   if (!fields.ok) return err(badRequest(fields.error));
-  const known = ["metadata.name", "metadata.namespace", ...definition.fieldLabels];
+  const known = fieldLabelsOf(definition);
   const unknown = fields.value.terms.find((term) => !known.includes(term.field));
   if (unknown) return err(badRequest(definition.unknownFieldLabel(unknown.field)));
   const range = rangeOf(request.namespace, fields.value.exact("metadata.name"), definition);
@@ -32,6 +32,15 @@ export function filterOf(
     return fields.value.matches({ ...definition.selectableFields(object), "metadata.name": name, "metadata.namespace": namespace });
   };
   return ok({ range, selector: JSON.stringify([definition.group, request.labelSelector, request.fieldSelector]), matches });
+}
+
+/**
+ * The fields that a selector may name. Kinds without fields of their own take both of metadata, in whatever scope; Nodes and Namespaces, which have
+ * some, know no namespace. Source: apimachinery pkg/runtime/conversion.go, kubernetes pkg/apis/core/v1/conversion.go.
+ */
+function fieldLabelsOf({ namespaced, fieldLabels }: ResourceDefinition): readonly string[] {
+  if (!namespaced && fieldLabels.length > 0) return ["metadata.name", ...fieldLabels];
+  return ["metadata.name", "metadata.namespace", ...fieldLabels];
 }
 
 /** One named object is a range of one key. */

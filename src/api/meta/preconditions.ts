@@ -4,25 +4,42 @@ import type { ObjectMeta } from "./kubernetes";
 import { conflict, invalid } from "./status";
 import type { ResourceName, Status } from "./status";
 
-/** DELETE: uid and resourceVersion of DeleteOptions.preconditions. undefined = they hold. */
-export function checkDeletePreconditions(
-  of: ResourceName,
-  metadata: ObjectMeta,
-  preconditions: { uid?: string; resourceVersion?: string },
-): Status | undefined {
+export interface DeletePreconditions {
+  uid?: string;
+  resourceVersion?: string;
+}
+
+/** DELETE: uid and resourceVersion of DeleteOptions.preconditions. undefined = they hold. Upstream: registry/rest/delete.go (BeforeDelete). */
+export function checkDeletePreconditions(of: ResourceName, metadata: ObjectMeta, preconditions: DeletePreconditions): Status | undefined {
+  const failed = failedPrecondition(metadata, preconditions);
+  if (!failed) return undefined;
+  const { what, given, stored } = failed;
+  const hint = what === "UID" ? "The object might have been deleted and then recreated" : "The object might have been modified";
+  const why = `the ${what} in the precondition (${given}) does not match the ${what} in record (${stored}). ${hint}`;
   // upstream names the kind where every other conflict names the resource
-  const named = { ...of, resource: of.kind };
-  const name = metadata.name ?? "";
-  const { uid, resourceVersion } = preconditions;
-  if (uid !== undefined && uid !== metadata.uid) {
-    const why = `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ""}). The object might have been deleted and then recreated`;
-    return conflict(named, name, why);
-  }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ""}). The object might have been modified`;
-    return conflict(named, name, why);
-  }
-  return undefined;
+  return conflict({ ...of, resource: of.kind }, metadata.name ?? "", why);
+}
+
+/** The same of a kind whose REST judges them itself, in the words of storage. Upstream: pkg/registry/core/namespace/storage (Delete). */
+export function checkStoragePreconditions(of: ResourceName, metadata: ObjectMeta, preconditions: DeletePreconditions): Status | undefined {
+  const failed = failedPrecondition(metadata, preconditions);
+  return failed && conflict(of, metadata.name ?? "", storageWords(failed));
+}
+
+interface FailedPrecondition {
+  what: "UID" | "ResourceVersion";
+  given: string;
+  stored: string;
+}
+
+function failedPrecondition(metadata: ObjectMeta, { uid, resourceVersion }: DeletePreconditions): FailedPrecondition | undefined {
+  if (uid !== undefined && uid !== metadata.uid) return { what: "UID", given: uid, stored: metadata.uid ?? "" };
+  if (resourceVersion === undefined || resourceVersion === metadata.resourceVersion) return undefined;
+  return { what: "ResourceVersion", given: resourceVersion, stored: metadata.resourceVersion ?? "" };
+}
+
+function storageWords({ what, given, stored }: FailedPrecondition): string {
+  return `Precondition failed: ${what} in precondition: ${given}, ${what} in object meta: ${stored}`;
 }
 
 /** Whether a write names no revision: upstream reads "0" as it reads an absent one (apiserver storage/api_object_versioner.go). */
@@ -37,7 +54,7 @@ const ETCD_FOLDERS: Readonly<Record<string, string>> = { services: "services/spe
 export function uidConflict(of: ResourceName, metadata: ObjectMeta, storedUid: string): Status {
   const name = metadata.name ?? "";
   const key = ["/registry", ETCD_FOLDERS[of.resource] ?? of.resource, metadata.namespace, name].filter(Boolean).join("/");
-  const failed = `Precondition failed: UID in precondition: ${metadata.uid ?? ""}, UID in object meta: ${storedUid}`;
+  const failed = storageWords({ what: "UID", given: metadata.uid ?? "", stored: storedUid });
   return conflict(of, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`);
 }
 

@@ -3,13 +3,13 @@ import type { Int64 } from "../../core/base/exact-json";
 import { applyDeletionMark, isDeletionComplete, planDeletion } from "../meta/finalizers";
 import type { PropagationPolicy } from "../meta/finalizers";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
-import { checkDeletePreconditions } from "../meta/preconditions";
+import { checkDeletePreconditions, checkStoragePreconditions, type DeletePreconditions } from "../meta/preconditions";
 import { forbidden } from "../meta/status";
 import type { Status } from "../meta/status";
 import type { ResourceDefinition } from "./resource";
 
 export interface DeleteInput {
-  preconditions: { uid?: string; resourceVersion?: string };
+  preconditions: DeletePreconditions;
   propagationPolicy: PropagationPolicy;
   /** undefined = the kind's default; negative counts as 1 */
   gracePeriodSeconds: Int64 | undefined;
@@ -30,13 +30,14 @@ export type DeleteOutcome =
 export function planDelete(definition: ResourceDefinition, object: KubeObject, input: DeleteInput): DeleteOutcome {
   const metadata: ObjectMeta = (object.metadata ??= {});
   const rules = definition.strategy.deletion;
+  const check = rules?.storagePreconditions ? checkStoragePreconditions : checkDeletePreconditions;
+  const failed = check(definition, metadata, input.preconditions);
+  if (failed) return { action: "refused", status: failed };
   const why = rules?.refuse?.(object);
   if (why !== undefined) return { action: "refused", status: forbidden(definition, metadata.name ?? "", why) };
-  const failed = checkDeletePreconditions(definition, metadata, input.preconditions);
-  if (failed) return { action: "refused", status: failed };
   const requested = input.gracePeriodSeconds !== undefined && input.gracePeriodSeconds < 0 ? 1 : input.gracePeriodSeconds;
   const plan = planDeletion(metadata, {
-    propagationPolicy: input.propagationPolicy,
+    propagationPolicy: rules?.hasNoDependents ? "Background" : input.propagationPolicy,
     requestedSeconds: requested,
     graceSeconds: rules?.graceSeconds?.(object, requested) ?? 0,
     held: isHeld(definition, object),

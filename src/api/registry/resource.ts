@@ -76,6 +76,10 @@ export interface DeletionRules<T extends KubeObject> {
   mark?(object: T): void;
   /** whether something besides metadata.finalizers holds the object */
   held?(object: T): boolean;
+  /** nothing can belong to its objects, so a DELETE adds no finalizer of a propagation policy and drops those that are there */
+  hasNoDependents?: true;
+  /** a failed precondition is told in the words of storage */
+  storagePreconditions?: true;
 }
 
 /** Documents that the Worker answers by itself. */

@@ -177,6 +177,8 @@ export class WriteDecider<Supply> {
   }
 }
 
+/** As a refusal names an object whose name is not made yet. Source: apiserver pkg/admission/errors.go (extractResourceName). */
 function nameIn(object: string): string {
-  return (JSON.parse(object) as KubeObject).metadata?.name ?? "";
+  const { name, generateName } = (JSON.parse(object) as KubeObject).metadata ?? {};
+  return name || generateName || "Unknown";
 }

@@ -50,8 +50,12 @@ export const eventsDefinition = defineResource<CoreEvent>({
     ...BASE_STRATEGY,
     defaults: completeCoreEvent,
     validate: (event: CoreEvent, { requestGroup }, before) =>
-      validateEvent(event).concat(before === undefined && requestGroup === EVENTS_GROUP ? validateStrictCreate(event) : []),
+      validateEvent(event, requestGroup === EVENTS_GROUP ? "reportingController" : "reportingComponent").concat(
+        before === undefined && requestGroup === EVENTS_GROUP ? validateStrictCreate(event) : [],
+      ),
     validateUpdate: (change: Change<CoreEvent>, { requestGroup }) => (requestGroup === EVENTS_GROUP ? validateStrictUpdate(change) : []),
+    // upstream pkg/registry/core/event (DefaultGarbageCollectionPolicy)
+    deletion: { hasNoDependents: true },
   },
 });
 

@@ -1,6 +1,6 @@
 /**
  * Validation of events: upstream pkg/apis/core/validation/events.go. Both representations are validated in the stored, core form. Errors
- * name its fields, except for the reporter: its field is named as in events.k8s.io.
+ * name its fields, except for the reporter of an event of events.k8s.io: its field is named as there.
  */
 import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
@@ -45,16 +45,16 @@ function namespaceAgrees(event: CoreEvent): boolean {
   return involved === "" ? outside.includes(namespace) : Boolean(event.eventTime) || involved === namespace;
 }
 
-/** The rules of every event; an event with an eventTime has more. */
-export function validateEvent(event: CoreEvent): FieldError[] {
+/** The rules of every event; an event with an eventTime has more. `reporter` is the name of its reporter's field in the request. */
+export function validateEvent(event: CoreEvent, reporter: "reportingController" | "reportingComponent"): FieldError[] {
   const errors: FieldError[] = [];
   if (!namespaceAgrees(event)) {
     errors.push(invalidValue("involvedObject.namespace", event.involvedObject?.namespace ?? "", "does not match event.namespace"));
   }
   if (!event.eventTime) return errors;
   const controller = event.reportingComponent ?? "";
-  if (controller === "") errors.push(required("reportingController"));
-  for (const message of validateQualifiedName(controller)) errors.push(invalidValue("reportingController", controller, message));
+  if (controller === "") errors.push(required(reporter));
+  for (const message of validateQualifiedName(controller)) errors.push(invalidValue(reporter, controller, message));
   shortText("reportingInstance", event.reportingInstance, errors);
   shortText("action", event.action, errors);
   shortText("reason", event.reason, errors);

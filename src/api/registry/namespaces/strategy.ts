@@ -62,6 +62,7 @@ export const namespaceStrategy: Strategy<Namespace> = {
   validate,
   validateStatusUpdate,
   deletion: {
+    storagePreconditions: true,
     refuse: (namespace) => (PROTECTED.includes(namespace.metadata?.name ?? "") ? "this namespace may not be deleted" : undefined),
     mark(namespace) {
       namespace.status = { ...namespace.status, phase: "Terminating" };

@@ -30,7 +30,29 @@ describe("most kinds", () => {
   });
 });
 
+describe("events", () => {
+  it.each(["Foreground", "Orphan", ""] as const)("policy '%s': removed at once", (propagationPolicy) => {
+    const event = { metadata: { name: "e", finalizers: ["orphan"] } };
+    expect(remove("", "events", event, { propagationPolicy })).toEqual({ action: "remove" });
+  });
+});
+
 describe("namespaces", () => {
+  it.each([
+    [{ uid: "A" }, "UID in precondition: A, UID in object meta: B"],
+    [{ resourceVersion: "6" }, "ResourceVersion in precondition: 6, ResourceVersion in object meta: 7"],
+  ])("with the failed precondition %j: a conflict in the words of storage, before any other refusal", (preconditions, why) => {
+    const namespace = { metadata: { name: "default", uid: "B", resourceVersion: "7" } };
+    expect(remove("", "namespaces", namespace, { preconditions })).toMatchObject({
+      action: "refused",
+      status: {
+        code: 409,
+        message: `Operation cannot be fulfilled on namespaces "default": Precondition failed: ${why}`,
+        details: { name: "default", kind: "namespaces" },
+      },
+    });
+  });
+
   it.each(["default", "kube-system", "kube-public"])("%s: refused", (name) => {
     expect(remove("", "namespaces", { metadata: { name } })).toMatchObject({
       action: "refused",

@@ -57,6 +57,16 @@ describe("creating in a namespace", () => {
     expect(world.history()).toEqual([]);
   });
 
+  it.each([
+    [{ generateName: "a-" }, "a-"],
+    [{}, "Unknown"],
+  ])("a create in a terminating namespace of an object with %j: named %s", async (metadata, name) => {
+    const world = new StoreWorld();
+    world.namespaces.set("ns", terminatingNamespace("ns"));
+    const lease = { ...aLease("a"), metadata: { namespace: "ns", ...metadata } };
+    expect(await world.create(lease)).toMatchObject({ ok: false, status: { code: 403, details: { name, kind: "leases" } } });
+  });
+
   it("a create while the namespaces store fails: its error, or 503 when it does not answer", async () => {
     const world = new StoreWorld();
     world.namespaces.set("ns", BROKEN);

@@ -44,9 +44,9 @@ describe("core events", () => {
       "an eventTime without the new fields",
       { eventTime: "2026-01-01T00:00:00.000000Z", reason: "" },
       [
-        "reportingController: Required value",
-        /^reportingController: Invalid value: "": name part must be non-empty/,
-        /^reportingController: Invalid value: "": name part must consist/,
+        "reportingComponent: Required value",
+        /^reportingComponent: Invalid value: "": name part must be non-empty/,
+        /^reportingComponent: Invalid value: "": name part must consist/,
         "reportingInstance: Required value",
         "action: Required value",
         "reason: Required value",

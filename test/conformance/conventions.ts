@@ -31,7 +31,7 @@ const conventions = {
   deletecollection: needs("deletecollection"),
   "owner deleted: dependents go": everywhere,
   "propagationPolicy Background, Foreground, Orphan": {
-    exempt: ({ group, kind }) => (group === "" && kind === "Event" ? "own nothing: upstream refuses them as owners" : undefined),
+    exempt: ({ kind }) => (kind === "Event" ? "own nothing: upstream takes no policy for them" : undefined),
   },
   "namespace deleted: its content goes": { exempt: ({ namespaced }) => (namespaced ? undefined : "cluster-scoped") },
   "dry run": everywhere,

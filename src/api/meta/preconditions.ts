@@ -47,6 +47,18 @@ export function isNoRevision(resourceVersion: string | undefined): boolean {
   return resourceVersion === undefined || /^0*$/.test(resourceVersion);
 }
 
+const UINT64_MAX = "18446744073709551615";
+
+/** Go's error for a resourceVersion that is no integer of 64 bits; undefined = it is one, or "". */
+export function revisionProblem(text: string): string | undefined {
+  const problem = (why: string): string => `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`;
+  if (text === "") return undefined;
+  if (!/^\d+$/.test(text)) return problem("invalid syntax");
+  const digits = text.replace(/^0+/, "");
+  const isTooLarge = digits.length > UINT64_MAX.length || (digits.length === UINT64_MAX.length && digits > UINT64_MAX);
+  return isTooLarge ? problem("value out of range") : undefined;
+}
+
 /** Where upstream keeps resources below another name. */
 const ETCD_FOLDERS: Readonly<Record<string, string>> = { services: "services/specs", endpoints: "services/endpoints", nodes: "minions" };
 

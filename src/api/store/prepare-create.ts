@@ -1,6 +1,7 @@
 /** From a new object to what would be stored. Order of checks: upstream apiserver registry/generic/registry/store.go (Create). */
 import type { KubeObject } from "../meta/kubernetes";
-import { alreadyExists, type Status } from "../meta/status";
+import { revisionProblem } from "../meta/preconditions";
+import { alreadyExists, type Status, unclassified } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
 import type { ObjectKey, WriteOptions } from "../rpc/store";
 import type { FieldWriter } from "./field-tracking";
@@ -49,6 +50,8 @@ export function prepareNamedCreate(
   { key, options, writer }: { key: ObjectKey; options: WriteOptions; writer: FieldWriter | undefined },
   facts: PrepareFacts,
 ): Prepared {
+  const problem = revisionProblem(object.metadata?.resourceVersion ?? "");
+  if (problem !== undefined) return refuse(unclassified(problem));
   delete object.metadata?.resourceVersion;
   return prepareCreate(object, { namespace: key.namespace, urlName: key.name, options, writer }, facts);
 }

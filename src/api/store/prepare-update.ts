@@ -1,8 +1,8 @@
 /** From a changed object and the stored one to what would be stored. Order of checks: upstream registry/generic/registry/store.go (Update). */
 import { parseJson } from "../../core/base/exact-json";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
-import { isNoRevision, resourceVersionRequired, uidConflict } from "../meta/preconditions";
-import { conflict, type Status } from "../meta/status";
+import { isNoRevision, resourceVersionRequired, revisionProblem, uidConflict } from "../meta/preconditions";
+import { conflict, type Status, unclassified } from "../meta/status";
 import { isGone } from "../registry/delete-order";
 import type { ResourceDefinition } from "../registry/resource";
 import type { Subresource, WriteOptions } from "../rpc/store";
@@ -47,8 +47,11 @@ function checkConcurrency(
 ): Status | undefined {
   const name = metadata.name ?? "";
   if (judgesUid && metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
-  if (isNoRevision(metadata.resourceVersion)) {
+  const { resourceVersion = "" } = metadata;
+  const problem = revisionProblem(resourceVersion);
+  if (problem !== undefined) return unclassified(problem);
+  if (isNoRevision(resourceVersion)) {
     return definition.allowUnconditionalUpdate ? undefined : resourceVersionRequired(definition, name);
   }
-  return metadata.resourceVersion === String(current.revision) ? undefined : conflict(definition, name);
+  return resourceVersion.replace(/^0+/, "") === String(current.revision) ? undefined : conflict(definition, name);
 }

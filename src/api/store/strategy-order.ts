@@ -19,8 +19,8 @@ import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
 import { generateName } from "../meta/generate-name";
 import type { Random } from "../../core/base/ports";
 import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../meta/object-meta";
-import { isNoRevision } from "../meta/preconditions";
-import { badRequest, invalid } from "../meta/status";
+import { isNoRevision, revisionProblem } from "../meta/preconditions";
+import { badRequest, invalid, unclassified } from "../meta/status";
 import type { Status } from "../meta/status";
 import { keepMembers } from "../registry/base-strategy";
 import { type FieldWriter, trackFields } from "./field-tracking";
@@ -74,9 +74,9 @@ function settleNamespace(definition: ResourceDefinition, metadata: ObjectMeta, n
 /** Everything of a create that changes the object. */
 function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
   const metadata = metadataOf(object);
-  if (!isNoRevision(metadata.resourceVersion)) {
-    const message = "resourceVersion should not be set on objects to be created";
-    return err({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
+  // Upstream does not look at one that is no number (apiserver storage/etcd3/store.go, Create).
+  if (!isNoRevision(metadata.resourceVersion) && revisionProblem(metadata.resourceVersion ?? "") === undefined) {
+    return err(unclassified("resourceVersion should not be set on objects to be created"));
   }
   const refused = settleNamespace(definition, metadata, input.namespace);
   if (refused) return err(refused);

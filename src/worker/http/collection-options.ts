@@ -1,23 +1,16 @@
 /** Query options of list, watch and deletecollection, with upstream's texts. Source: apimachinery pkg/apis/meta/internalversion/validation. */
 import { type FieldError, forbiddenField, invalidValue, notSupported } from "../../api/meta/field-errors";
+import { revisionProblem } from "../../api/meta/preconditions";
 import { badRequest, type Status } from "../../api/meta/status";
 import type { CollectionRequest } from "../../api/rpc/store";
 import { err, ok, type Result } from "../../core/base/result";
 import { invalidOptions } from "./invalid-options";
 import { queryBool, queryInt } from "./query";
 
-const UINT64_MAX = "18446744073709551615";
-
 /** A resourceVersion in a query: decimal digits or "". Upstream: storage/etcd3 ParseResourceVersion. */
 export function resourceVersionProblem(text: string): FieldError | undefined {
-  if (text === "") return undefined;
-  const quoted = JSON.stringify(text);
-  if (!/^\d+$/.test(text)) return invalidValue("resourceVersion", text, `strconv.ParseUint: parsing ${quoted}: invalid syntax`);
-  const digits = text.replace(/^0+/, "");
-  if (digits.length > UINT64_MAX.length || (digits.length === UINT64_MAX.length && digits > UINT64_MAX)) {
-    return invalidValue("resourceVersion", text, `strconv.ParseUint: parsing ${quoted}: value out of range`);
-  }
-  return undefined;
+  const problem = revisionProblem(text);
+  return problem === undefined ? undefined : invalidValue("resourceVersion", text, problem);
 }
 
 /** 400 of reads. */

@@ -76,6 +76,21 @@ describe("create", () => {
     expect(objectOf(await world.update(Object.assign({ data: { a: "b" } }, object)))).toMatchObject({ data: { a: "b" } });
   });
 
+  it.each([
+    ["x", "invalid syntax"],
+    ["-1", "invalid syntax"],
+    ["18446744073709551616", "value out of range"],
+  ])("resourceVersion %j: 500 of a PUT and a patch in Go's words, not looked at by a create", async (resourceVersion, why) => {
+    const world = new StoreWorld();
+    const lease = aLease("a", {}, { resourceVersion });
+    const refusal = `500  strconv.ParseUint: parsing "${resourceVersion}": ${why}`;
+    expect(refusalOf(await world.update(lease)), "a PUT that would create").toBe(refusal);
+    expect(objectOf(await world.create(lease)).metadata?.resourceVersion).toBe("2");
+    expect(refusalOf(await world.update(lease))).toBe(refusal);
+    expect(refusalOf(await world.patch("a", "merge", { metadata: { resourceVersion } }))).toBe(refusal);
+    expect(refusalOf(await world.update(aLease("a", {}, { resourceVersion: "02" })))).toBe("ok 200");
+  });
+
   it("an update of a kind that needs a revision, with resourceVersion 0: 422", async () => {
     const world = new StoreWorld();
     await world.create(aLease("a"));

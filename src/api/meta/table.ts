@@ -19,10 +19,20 @@ export interface Column {
   priority: number;
 }
 
+/** The only condition that a row can have: its object has run to its end. */
+export interface RowCondition {
+  type: "Completed";
+  status: "True";
+  reason: string;
+  message: string;
+}
+
 export interface TableForm {
   /** v1 or v1beta1, of meta.k8s.io */
   version: string;
   columns: readonly Column[];
+  /** conditions of an object's row; absent = no row has any */
+  rowConditions?(object: KubeObject): readonly RowCondition[];
   includeObject: IncludeObject;
   /** of `typeHead`, for whole objects in rows */
   objectHead: string;
@@ -48,7 +58,9 @@ export function tableRow(form: TableForm, cells: readonly unknown[], object: Kub
   let shown = "null";
   if (form.includeObject === "Metadata") shown = partialText(form.version, object.metadata ?? {});
   else if (form.includeObject === "Object") shown = spliceTypeMeta(form.objectHead, stored);
-  return `{"cells":${JSON.stringify(cells)},"object":${shown}}`;
+  const conditions = form.rowConditions?.(object) ?? [];
+  const conditionsText = conditions.length === 0 ? "" : `"conditions":${JSON.stringify(conditions)},`;
+  return `{"cells":${JSON.stringify(cells)},${conditionsText}"object":${shown}}`;
 }
 
 /** The text around rows that are joined by ",". */

@@ -5,6 +5,7 @@
 import type { Int64 } from "../../core/base/exact-json";
 import type { FieldError } from "../meta/field-errors";
 import type { DeleteOptions, KubeObject } from "../meta/kubernetes";
+import type { RowCondition } from "../meta/table";
 import type { MessageSchema } from "../schema/types";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
@@ -153,6 +154,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   columns: readonly ColumnDefinition[];
   /** exactly one cell for each column (upstream's IPAddress has one more; see docs/compatibility.md) */
   cells(object: T, now: number): Cell[];
+  /** what the row of an object says beside its cells; absent = no row says anything */
+  rowConditions?(object: T): RowCondition[];
   /** values of the selectable fields other than metadata.name and metadata.namespace; a missing key = unsupported label */
   selectableFields(object: T): Record<string, string>;
   /** the labels that selectableFields can return */

@@ -48,7 +48,12 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
           }),
       };
     case "table": {
-      const form: TableForm = { ...representation, columns: definition.columns, objectHead: head };
+      const form: TableForm = {
+        ...representation,
+        columns: definition.columns,
+        rowConditions: definition.rowConditions,
+        objectHead: head,
+      };
       // The annotation tells where the initial events end: a row without an object could not carry it.
       const endForm: TableForm = form.includeObject === "None" ? { ...form, includeObject: "Metadata" } : form;
       const row = (stored: string): { text: string; resourceVersion: string } => {

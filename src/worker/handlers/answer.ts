@@ -34,6 +34,7 @@ function tableResponse(request: ResourceRequest, version: string, code: number, 
   const form: TableForm = {
     version,
     columns: definition.columns,
+    rowConditions: definition.rowConditions,
     includeObject: include.value,
     objectHead: typeHead(definition.kind, apiVersionOf(definition.group, info.version)),
   };

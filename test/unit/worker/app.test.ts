@@ -180,6 +180,16 @@ describe("get", () => {
     expect(table.rows[0]?.object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { name: "x" } });
   });
 
+  it("a Table of an ended Pod: its row says so", async () => {
+    const { response } = await ask(
+      "/api/v1/namespaces/x/pods/p",
+      { headers: { Accept: TABLE } },
+      { get: () => ({ ok: true, object: '{"metadata":{"name":"p"},"status":{"phase":"Succeeded"}}' }) },
+    );
+    const table = (await response.json()) as { rows: { conditions?: object[] }[] };
+    expect(table.rows[0]?.conditions).toMatchObject([{ type: "Completed", status: "True", reason: "Succeeded" }]);
+  });
+
   it("a Table with an unknown includeObject: 400", async () => {
     const { response } = await ask("/api/v1/namespaces/x?includeObject=All", { headers: { Accept: TABLE } });
     expect(response.status).toBe(400);

@@ -3,7 +3,7 @@ import { PodSchema } from "../../schema/core-pods";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
 import { bindingAction, evictionAction } from "./actions";
-import { POD_COLUMNS, podCells } from "./columns";
+import { POD_COLUMNS, podCells, podRowConditions } from "./columns";
 import { podStrategy } from "./strategy";
 
 function selectableFields(pod: Pod): Record<string, string> {
@@ -37,6 +37,7 @@ export const podsDefinition = defineResource<Pod>({
   schema: PodSchema,
   columns: POD_COLUMNS,
   cells: podCells,
+  rowConditions: podRowConditions,
   selectableFields,
   fieldLabels: Object.keys(selectableFields({})),
   unknownFieldLabel: unsupportedFieldLabel,

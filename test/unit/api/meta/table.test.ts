@@ -24,6 +24,13 @@ describe("tableRow", () => {
   });
 });
 
+it("conditions of an object's row: stand between its cells and its object", () => {
+  const completed = { type: "Completed", status: "True", reason: "R", message: "m" } as const;
+  const told: TableForm = { ...form, includeObject: "None", rowConditions: ({ metadata }) => (metadata?.name === "a" ? [completed] : []) };
+  expect(tableRow(told, ["a"], object, stored)).toBe(`{"cells":["a"],"conditions":[${JSON.stringify(completed)}],"object":null}`);
+  expect(tableRow(told, ["b"], { metadata: { name: "b" } }, "{}")).toBe('{"cells":["b"],"object":null}');
+});
+
 it("tableEnvelope: all columns and the list's metadata", () => {
   expect(
     whole(tableEnvelope(form, { resourceVersion: "5", continue: "t", remainingItemCount: 2 }), tableRow(form, ["a"], object, stored)),

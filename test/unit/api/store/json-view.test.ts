@@ -1,7 +1,13 @@
 import { expect, it } from "vitest";
 import { definitionOf, definitions } from "../../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../../src/api/registry/resource";
+import { podsDefinition } from "../../../../src/api/registry/pods/definition";
 import { jsonViewOf } from "../../../../src/api/store/json-view";
+import type { JsonList } from "../../../../src/api/store/view";
+
+interface TableRow {
+  conditions?: object[];
+}
 
 function bookmarkOf(definition: ResourceDefinition, version = "v1"): string {
   return jsonViewOf(definition, version, { as: "object" }, () => 0).bookmark(9, false, false) as string;
@@ -29,4 +35,14 @@ it.each([
   expect(bookmarkOf(definition)).toBe(
     `{"type":"BOOKMARK","object":{"kind":"${definition.kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"9"}${members}}}\n`,
   );
+});
+
+it("a Table of Pods: the row of an ended one says so, in a list and in a watch", () => {
+  const view = jsonViewOf(podsDefinition, "v1", { as: "table", version: "v1", includeObject: "None" }, () => 0);
+  const stored = (phase: string) => JSON.stringify({ metadata: { name: "p", resourceVersion: "1" }, status: { phase } });
+  const conditions = [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }];
+  const { rows } = view.list({ resourceVersion: "1" }, [stored("Failed"), stored("Running")]) as JsonList;
+  expect(rows.map((row) => (JSON.parse(row) as TableRow).conditions)).toEqual([conditions, undefined]);
+  const event = JSON.parse(view.event("MODIFIED", stored("Failed"), true) as string) as { object: { rows: TableRow[] } };
+  expect(event.object.rows[0]?.conditions).toEqual(conditions);
 });

@@ -22,10 +22,10 @@ export function nameOf(object: KubeObject): string {
   return object.metadata?.name ?? "";
 }
 
-/** Labels or a selector by their keys in order, as upstream's labels.FormatLabels; "<none>" without any. */
+/** Labels or a selector as sorted `key=value`, as upstream's labels.FormatLabels; "<none>" without any. */
 export function labelsText(labels: Record<string, string> | undefined): string {
-  const keys = Object.keys(labels ?? {}).sort();
-  return keys.map((key) => `${key}=${labels?.[key] ?? ""}`).join(",") || "<none>";
+  const pairs = Object.entries(labels ?? {}).map(([key, value]) => `${key}=${value}`);
+  return pairs.sort().join(",") || "<none>";
 }
 
 export function ageOf(object: KubeObject, now: number): string {

@@ -146,7 +146,7 @@ describe("kubectl get: tables", () => {
       type: "nodes",
       rows: [
         ["NAME", "STATUS", "ROLES", "AGE", "VERSION", "INTERNAL-IP", "EXTERNAL-IP", "OS-IMAGE", "KERNEL-VERSION", "CONTAINER-RUNTIME"],
-        ["n1", "Ready", "worker", "AGE", "v1.36.2", "192.0.2.1", "<none>", "Linux", "6.1.0", "containerd://2.0.0"],
+        ["n1", "Ready", "worker", "AGE", "v1.36.2", "192.0.2.1", "<none>", "Linux", "6.1.0 (amd64)", "containerd://2.0.0"],
       ],
     },
     {

@@ -9,14 +9,13 @@ const SHOWN = 3;
 
 /** The first three items and the number of the others. */
 function shortList(items: readonly string[]): string {
-  if (items.length === 0) return "<unset>";
   const more = items.length > SHOWN ? ` + ${items.length - SHOWN} more...` : "";
-  return items.slice(0, SHOWN).join(",") + more;
+  return items.slice(0, SHOWN).join(",") + more || "<unset>";
 }
 
 function portsCell(slice: EndpointSlice): string {
-  // a port without a number prints its name, an unnamed one a star
-  return shortList((slice.ports ?? []).map((port) => (typeof port.port === "number" ? String(port.port) : port.name || "*")));
+  // a port without a number prints its name, which may be empty
+  return shortList((slice.ports ?? []).map(({ port, name }) => String(port ?? name ?? "*")));
 }
 
 function endpointsCell(slice: EndpointSlice): string {

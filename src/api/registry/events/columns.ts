@@ -13,7 +13,7 @@ export const EVENT_COLUMNS: readonly ColumnDefinition[] = [
   column("Source", "Who reported the event.", "wide"),
   column("Message", "What happened."),
   column("First Seen", "Time since the event was first reported.", "wide"),
-  { ...column("Count", "How often it happened.", "wide"), type: "integer" },
+  column("Count", "How often it happened.", "wide"),
   { ...column("Name", "Name of the event.", "wide"), format: "name" },
 ];
 
@@ -21,20 +21,25 @@ export function sourceOf(event: CoreEvent): string {
   return event.source?.component || event.reportingComponent || "";
 }
 
+/** Controller and instance of the newer fields stand in for a component and a host that are not named. */
+function sourceCell(event: CoreEvent): string {
+  const instance = event.source?.host || event.reportingInstance;
+  return instance ? `${sourceOf(event)}, ${instance}` : sourceOf(event);
+}
+
 /** A series overrides the time last seen and the count. */
 export function eventCells(event: CoreEvent, now: number): Cell[] {
   const first = event.firstTimestamp || event.eventTime;
-  const last = event.series ? event.series.lastObservedTime : event.lastTimestamp || event.eventTime || first;
-  const count = (event.series ? event.series.count : event.count) || 1;
+  const last = event.series ? event.series.lastObservedTime : event.lastTimestamp || first;
+  const count = event.series ? (event.series.count ?? 0) : event.count || 1;
   const { kind = "", name = "", fieldPath = "" } = event.involvedObject ?? {};
-  const source = [sourceOf(event), event.source?.host].filter(Boolean).join(", ");
   return [
     ageSince(last, now),
     event.type ?? "",
     event.reason ?? "",
     name ? `${kind.toLowerCase()}/${name}` : kind.toLowerCase(),
     fieldPath,
-    source,
+    sourceCell(event),
     (event.message ?? "").trim(),
     ageSince(first, now),
     count,

@@ -5,13 +5,13 @@ import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";
 import { ipAddressStrategy } from "./strategy";
 
-/** `resource[.group]/[namespace/]name`, lower case */
+/** `resource[.group]/[namespace/]name`; the resource in lower case */
 function parentCell(ipAddress: IPAddress): string {
   const parentRef = ipAddress.spec?.parentRef;
   if (!parentRef) return "<none>";
   const { group, resource, namespace, name } = parentRef;
   const type = group ? `${resource}.${group}` : resource;
-  return [type, namespace, name].filter(Boolean).join("/").toLowerCase();
+  return [type.toLowerCase(), namespace, name].filter(Boolean).join("/");
 }
 
 export const ipAddressesDefinition = defineResource<IPAddress>({

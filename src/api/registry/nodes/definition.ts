@@ -6,6 +6,8 @@ import { defineResource } from "../resource";
 import { readyCondition } from "./ready-condition";
 import { nodeStrategy } from "./strategy";
 
+type NodeInfo = NonNullable<NonNullable<Node["status"]>["nodeInfo"]>;
+
 const ROLE_PREFIX = "node-role.kubernetes.io/";
 const ROLE_LABEL = "kubernetes.io/role";
 
@@ -26,6 +28,10 @@ function rolesCell(node: Node): string {
 
 function addressCell(node: Node, type: string): string {
   return node.status?.addresses?.find((address) => address.type === type)?.address ?? "<none>";
+}
+
+function kernelCell({ kernelVersion, architecture }: Partial<NodeInfo> = {}): string {
+  return (kernelVersion || "<unknown>") + (architecture ? ` (${architecture})` : "");
 }
 
 export const nodesDefinition = defineResource<Node>({
@@ -53,7 +59,7 @@ export const nodesDefinition = defineResource<Node>({
     column("Internal-IP", "Address of the node inside the cluster.", "wide"),
     column("External-IP", "Address of the node from outside.", "wide"),
     column("OS-Image", "Operating system that the node reports.", "wide"),
-    column("Kernel-Version", "Kernel that the node reports.", "wide"),
+    column("Kernel-Version", "Kernel and architecture that the node reports.", "wide"),
     column("Container-Runtime", "Container runtime that the node reports.", "wide"),
   ],
   cells: (node, now) => {
@@ -67,7 +73,7 @@ export const nodesDefinition = defineResource<Node>({
       addressCell(node, "InternalIP"),
       addressCell(node, "ExternalIP"),
       info?.osImage || "<unknown>",
-      info?.kernelVersion || "<unknown>",
+      kernelCell(info),
       info?.containerRuntimeVersion || "<unknown>",
     ];
   },

@@ -1,6 +1,29 @@
 import { describe, expect, it } from "vitest";
 import { definitionOf, definitions, representationsOf, storedDefinitions, storedResource } from "../../../../src/api/registry/all";
 
+/** Upstream pkg/printers/internalversion/printers.go; for roles apiserver pkg/registry/rest/table.go. */
+const COLUMNS: Record<string, string> = {
+  ConfigMap: "Name, Data, Age",
+  Endpoints: "Name, Endpoints, Age",
+  Event: "Last Seen, Type, Reason, Object, Subobject (wide), Source (wide), Message, First Seen (wide), Count (wide), Name (wide)",
+  Namespace: "Name, Status, Age",
+  Node: "Name, Status, Roles, Age, Version, Internal-IP (wide), External-IP (wide), OS-Image (wide), Kernel-Version (wide), Container-Runtime (wide)",
+  Pod: "Name, Ready, Status, Restarts, Age, IP (wide), Node (wide), Nominated Node (wide), Readiness Gates (wide)",
+  PodTemplate: "Name, Containers, Images, Pod Labels",
+  ResourceQuota: "Name, Request, Limit, Age",
+  Secret: "Name, Type, Data, Age",
+  ServiceAccount: "Name, Age",
+  Service: "Name, Type, Cluster-IP, External-IP, Port(s), Age, Selector (wide)",
+  IPAddress: "Name, ParentRef",
+  ServiceCIDR: "Name, CIDRs, Age",
+  ClusterRoleBinding: "Name, Role, Age, Users (wide), Groups (wide), ServiceAccounts (wide)",
+  ClusterRole: "Name, Created At: date",
+  RoleBinding: "Name, Role, Age, Users (wide), Groups (wide), ServiceAccounts (wide)",
+  Role: "Name, Created At: date",
+  Lease: "Name, Holder, Age",
+  EndpointSlice: "Name, AddressType, Ports, Endpoints, Age",
+};
+
 describe.each(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition] as const))(
   "%s",
   (_, definition) => {
@@ -10,6 +33,13 @@ describe.each(definitions.map((definition) => [`${definition.group}/${definition
 
     it("columns: Name alone has the format name", () => {
       expect(definition.columns.filter((column) => column.format === "name").map((column) => column.name)).toEqual(["Name"]);
+    });
+
+    it("columns: upstream's names, types and priorities", () => {
+      const shown = definition.columns.map(
+        ({ name, type, priority }) => name + (priority === 0 ? "" : " (wide)") + (type === "string" ? "" : `: ${type}`),
+      );
+      expect(shown.join(", ")).toBe(COLUMNS[definition.kind]);
     });
 
     it("fieldLabels: those of the selectable fields", () => {

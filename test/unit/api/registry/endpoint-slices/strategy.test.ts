@@ -87,6 +87,8 @@ it.each<{ name: string; given: Partial<EndpointSlice>; want: [string, string] }>
     given: { ports: [{ name: "http", port: 80 }, { name: "any" }, {}], endpoints: [{ addresses: ["10.0.0.1", "10.0.0.2"] }] },
     want: ["80,any,*", "10.0.0.1,10.0.0.2"],
   },
+  { name: "empty names", given: { ports: [{ name: "" }, { name: "", port: 80 }, { name: "" }] }, want: [",80,", "<unset>"] },
+  { name: "one empty name", given: { ports: [{ name: "" }] }, want: ["<unset>", "<unset>"] },
   {
     name: "more than three",
     given: {

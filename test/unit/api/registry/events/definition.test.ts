@@ -259,6 +259,33 @@ describe("cells", () => {
     ]);
   });
 
+  it.each<[string, Partial<CoreEvent>, string]>([
+    ["component and host", { reportingComponent: "r", reportingInstance: "i" }, "me, h"],
+    ["component alone", { source: { component: "me" } }, "me"],
+    ["component and instance", { source: { component: "me" }, reportingInstance: "i" }, "me, i"],
+    ["controller and instance", { source: {}, reportingComponent: "r", reportingInstance: "i" }, "r, i"],
+    ["controller alone", { source: {}, reportingComponent: "r" }, "r"],
+    ["nothing", { source: {} }, ""],
+  ])("Source of an event with %s: as upstream", (_, changes, want) => {
+    expect(eventsDefinition.cells({ ...core, ...changes } as CoreEvent, now)[5]).toBe(want);
+  });
+
+  it("Last Seen: the lastTimestamp, else what First Seen says", () => {
+    const seen = (changes: Partial<CoreEvent>) => {
+      const cells = eventsDefinition.cells({ ...core, ...changes } as CoreEvent, now);
+      return [cells[0], cells[7]];
+    };
+    const eventTime = "2026-01-01T00:03:00.000000Z";
+    expect(seen({ eventTime })).toEqual(["60s", "6m"]);
+    expect(seen({ eventTime, lastTimestamp: undefined })).toEqual(["6m", "6m"]);
+    expect(seen({ eventTime, lastTimestamp: undefined, firstTimestamp: undefined })).toEqual(["3m", "3m"]);
+  });
+
+  it("Count: that of the series, even 0; an event without a count happened once", () => {
+    const count = (changes: Partial<CoreEvent>) => eventsDefinition.cells({ ...core, ...changes } as CoreEvent, now)[8];
+    expect([count({ series: { count: 0 } }), count({ count: 0 }), count({})]).toEqual([0, 1, 3]);
+  });
+
   it("a new event: seen once, at its eventTime", () => {
     expect(eventsGroupEventsDefinition.cells(newer, now)).toEqual([
       "6m",
@@ -266,7 +293,7 @@ describe("cells", () => {
       "R",
       "service/foo",
       "",
-      "example.com/me",
+      "example.com/me, me-1",
       "something",
       "6m",
       1,

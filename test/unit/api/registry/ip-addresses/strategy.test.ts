@@ -94,7 +94,7 @@ it("create: adds nothing; generateName is validated as a whole name", () => {
 
 it.each<[ParentRef | undefined, string]>([
   [parentRef, "services/ns/foo"],
-  [{ group: "Example.com", resource: "Things", name: "X" }, "things.example.com/x"],
+  [{ group: "Example.com", resource: "Things", name: "X" }, "things.example.com/X"],
   [undefined, "<none>"],
 ])("ParentRef cell of %j: as kubectl shows it upstream", (given, want) => {
   expect(ipAddressesDefinition.cells({ metadata: { name: "10.0.0.1" }, spec: { parentRef: given } } as IPAddress, 0)).toEqual([

@@ -204,12 +204,27 @@ it.each<{ name: string; node: Node; want: (string | null)[] }>([
           { type: "InternalIP", address: "10.0.0.1" },
           { type: "ExternalIP", address: "203.0.113.1" },
         ],
-        nodeInfo: { kubeletVersion: "v1.36.2", osImage: "os", kernelVersion: "k", containerRuntimeVersion: "c" } as NonNullable<
-          Node["status"]
-        >["nodeInfo"],
+        nodeInfo: {
+          kubeletVersion: "v1.36.2",
+          osImage: "os",
+          kernelVersion: "k",
+          architecture: "arm64",
+          containerRuntimeVersion: "c",
+        } as NonNullable<Node["status"]>["nodeInfo"],
       },
     },
-    want: ["n", "Ready,SchedulingDisabled", "control-plane,worker,x", "<unknown>", "v1.36.2", "10.0.0.1", "203.0.113.1", "os", "k", "c"],
+    want: [
+      "n",
+      "Ready,SchedulingDisabled",
+      "control-plane,worker,x",
+      "<unknown>",
+      "v1.36.2",
+      "10.0.0.1",
+      "203.0.113.1",
+      "os",
+      "k (arm64)",
+      "c",
+    ],
   },
   {
     name: "not ready",

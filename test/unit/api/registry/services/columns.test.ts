@@ -37,9 +37,9 @@ describe("serviceCells", () => {
         type: "ClusterIP",
         clusterIPs: ["10.0.0.1", "2001:db8::1"],
         ports: [{ port: 80, protocol: "TCP" }],
-        selector: { b: "2", a: "1" },
+        selector: { b: "2", a: "1", "a-b": "3" },
       },
-      want: ["foo", "ClusterIP", "10.0.0.1", "<none>", "80/TCP", "5m", "a=1,b=2"],
+      want: ["foo", "ClusterIP", "10.0.0.1", "<none>", "80/TCP", "5m", "a-b=3,a=1,b=2"],
     },
     {
       name: "externalIPs and several ports",

@@ -341,6 +341,54 @@ describe("escalation", () => {
   });
 });
 
+describe("rules that are too large", () => {
+  const BINDINGS = `${RBAC}/namespaces/default/rolebindings`;
+  /** 1.4 MB */
+  const large = (name: string) => ({
+    ...binding(name, "view", "bob"),
+    subjects: Array.from({ length: 20_000 }, (_, i) => ({
+      kind: "User",
+      name: `user-${String(i)}`,
+      apiGroup: "rbac.authorization.k8s.io",
+    })),
+  });
+
+  it("a user who may bind in one namespace: cannot make them so large, not with many requests at once either", async () => {
+    const rules = [
+      { apiGroups: ["rbac.authorization.k8s.io"], resources: ["rolebindings"], verbs: ["create", "update"] },
+      { apiGroups: ["rbac.authorization.k8s.io"], resources: ["clusterroles"], verbs: ["bind"] },
+      { apiGroups: [""], resources: ["services"], verbs: ["list"] },
+    ];
+    await world.make(`${RBAC}/clusterroles`, { metadata: { name: "binds" }, rules });
+    await world.make(BINDINGS, binding("binds", "binds", "bob"));
+    const token = await world.tokenOf("bob");
+    const made = await Promise.all(
+      ["a", "b", "c", "d", "e", "f", "g"].map((name) => world.ask("POST", BINDINGS, { token, body: large(name) })),
+    );
+    expect(made.map(({ code }) => code).sort()).toEqual([201, 201, 201, 201, 403, 403, 403]);
+    expect(made.find(({ code }) => code === 403)?.body.message).toMatch(
+      /^rolebindings\.rbac\.authorization\.k8s\.io "[a-g]" is forbidden: the roles and bindings of the cluster would have more than 6291456 characters together$/,
+    );
+    expect((await world.ask("GET", SERVICES, { token })).code).toBe(200);
+    const name = ["a", "b", "c", "d", "e", "f", "g"][made.findIndex(({ code }) => code === 201)] ?? "";
+    expect((await world.ask("PUT", `${BINDINGS}/${name}`, { token, body: binding(name, "view", "bob") })).code).toBe(200);
+    expect((await world.ask("POST", BINDINGS, { token, body: large("h") })).code).toBe(201);
+  });
+
+  it("an administrator: lists and deletes the objects while users are 503", async () => {
+    const token = await world.tokenOf("bob");
+    for (const name of ["a", "b", "c", "d", "e", "f", "g"]) await world.make(BINDINGS, large(name));
+    const list = async () => (await world.ask("GET", SERVICES, { token })).code;
+    await expect.poll(list, { timeout: 10_000, interval: 500 }).toBe(503);
+    for (const path of [SERVICES, BINDINGS, "/apis/rbac.authorization.k8s.io/v1"])
+      expect((await world.ask("GET", path)).code, path).toBe(200);
+    const spec = { resourceAttributes: { verb: "list", resource: "services" } };
+    expect((await world.ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", { body: { spec } })).code).toBe(201);
+    for (const name of ["a", "b"]) expect((await world.ask("DELETE", `${BINDINGS}/${name}`)).code).toBe(200);
+    await expect.poll(list, { timeout: 10_000, interval: 500 }).toBe(403);
+  });
+});
+
 describe("the old form of watches", () => {
   it("a user who may only read: no action, review or deletion behind it", async () => {
     const reads = { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }] };

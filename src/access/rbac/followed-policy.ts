@@ -1,5 +1,5 @@
 /** A policy that follows the stores of the RBAC objects of one cluster: each refresh takes over what has changed. */
-import { err, ok, type Result } from "../../core/base/result";
+import { ok, type Result } from "../../core/base/result";
 import type { FedPage, ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreCursor } from "../../api/rpc/object-links";
 import { Policy, type RbacKind, type RbacObjects } from "./policy";
@@ -25,38 +25,51 @@ interface Followed {
 }
 
 export class FollowedPolicy<E> {
-  readonly policy = new Policy();
   readonly #followed = new Map<RbacKind, Followed>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Map() }]));
 
+  #policy = new Policy();
+  /** false: it was too large, and has let go of its objects */
+  #isWhole = true;
+  /** so often it was too large */
+  #overflows = 0;
   #length = 0;
-  /** it was too large, and has let go of what was too much */
-  #lacksObjects = false;
+  #namesLength = 0;
 
-  /** @param tooLarge why a policy whose texts are longer than `maxLength` together decides nothing */
+  /** @param maxLength a policy whose texts are longer together decides nothing */
   constructor(
     private readonly source: PolicySource<E>,
     private readonly maxLength: number,
-    private readonly tooLarge: () => E,
   ) {}
+
+  /** undefined = the objects are too large to decide by */
+  get policy(): Policy | undefined {
+    return this.#isWhole ? this.#policy : undefined;
+  }
 
   /** of the texts of all its objects */
   get length(): number {
     return this.#length;
   }
 
+  /** of what it keeps: of objects that are too large together the names alone */
+  get keptLength(): number {
+    return this.#isWhole ? this.#length : this.#namesLength;
+  }
+
   /** Takes over everything that was committed before the call. After an error the policy has a part of it, and the next refresh goes on there. */
   async refresh(): Promise<Result<void, E>> {
-    const done = await Promise.all([...this.#followed].map(([kind, followed]) => this.#follow(kind, followed)));
-    const failed = done.find((one) => !one.ok);
-    if (failed) return failed;
-    if (this.#length > this.maxLength) {
-      this.#lacksObjects = true;
-      return err(this.tooLarge());
-    }
-    if (!this.#lacksObjects) return ok(undefined);
-    this.#lacksObjects = false;
+    const done = await this.#followAll();
+    if (!done.ok || this.#isWhole || this.#length > this.maxLength) return done;
     for (const followed of this.#followed.values()) followed.cursor = undefined;
-    return this.refresh();
+    const overflows = this.#overflows;
+    const again = await this.#followAll();
+    this.#isWhole = again.ok && overflows === this.#overflows;
+    return again;
+  }
+
+  async #followAll(): Promise<Result<void, E>> {
+    const done = await Promise.all([...this.#followed].map(([kind, followed]) => this.#follow(kind, followed)));
+    return done.find((one) => !one.ok) ?? ok(undefined);
   }
 
   async #follow(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
@@ -92,7 +105,7 @@ export class FollowedPolicy<E> {
     } while (after !== "");
     for (const key of gone) {
       const [namespace, name = ""] = key.split("/");
-      this.policy.remove(kind, namespace, name);
+      this.#policy.remove(kind, namespace, name);
       this.#note(followed, key, 0);
     }
     followed.cursor = cursor;
@@ -105,14 +118,23 @@ export class FollowedPolicy<E> {
     const { namespace = "", name = "" } = object.metadata ?? {};
     const key = `${namespace}/${name}`;
     this.#note(followed, key, deleted ? 0 : text.length);
-    // What is too much decides nothing, so it need not be kept.
-    if (deleted || this.#length > this.maxLength) this.policy.remove(kind, namespace, name);
-    else this.policy.put(kind, object);
+    if (this.#length > this.maxLength) this.#overflow();
+    else if (deleted) this.#policy.remove(kind, namespace, name);
+    else this.#policy.put(kind, object);
     return key;
   }
 
+  /** What is too much decides nothing, so nothing of it need be kept. */
+  #overflow(): void {
+    this.#overflows++;
+    this.#isWhole = false;
+    this.#policy = new Policy();
+  }
+
   #note({ known }: Followed, key: string, length: number): void {
-    this.#length += length - (known.get(key) ?? 0);
+    const before = known.get(key) ?? 0;
+    this.#length += length - before;
+    this.#namesLength += (length === 0 ? 0 : key.length) - (before === 0 ? 0 : key.length);
     if (length === 0) known.delete(key);
     else known.set(key, length);
   }

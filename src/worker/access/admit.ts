@@ -98,10 +98,10 @@ async function judged(
   if (unreached) return err(unreached);
   const wanted = impersonated(request.headers);
   if (!wanted.ok) return wanted;
-  const asksRules = !isMaster(sender.user) || wanted.value !== undefined || needsRules(attributes);
-  const policy = asksRules ? await policyFor(asking, cluster) : ok(undefined);
-  if (!policy.ok) return policy;
-  const own = accessOf(sender, attributes, { asking, cluster, rules: policy.value });
+  const asksRules = !isMaster(sender.user) || wanted.value !== undefined || asksAboutOthers(attributes);
+  const rules = asksRules || isAboutRules(attributes) ? await rulesFor(asking, cluster, asksRules) : ok(undefined);
+  if (!rules.ok) return rules;
+  const own = accessOf(sender, attributes, { asking, cluster, rules: rules.value });
   if (!wanted.value) return allowed(own, cluster);
   const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
   return caller.ok
@@ -120,9 +120,15 @@ const OPEN: Omit<Access, "asked"> = {
   reviewToken: () => Promise.resolve(err("this server issues and accepts no tokens")),
 };
 
-/** Reviews ask about others; roles are there from the first look on. */
-function needsRules(asked: Attributes): boolean {
+const REVIEWS_OF_OTHERS: readonly string[] = ["subjectaccessreviews", "localsubjectaccessreviews"];
+
+/** Default roles are there from the first look on. */
+function isAboutRules(asked: Attributes): boolean {
   return asked.kind === "resource" && (asked.group === RBAC_GROUP || asked.group === "authorization.k8s.io");
+}
+
+function asksAboutOthers(asked: Attributes): boolean {
+  return asked.kind === "resource" && asked.group === "authorization.k8s.io" && REVIEWS_OF_OTHERS.includes(asked.resource);
 }
 
 interface Within {
@@ -134,7 +140,8 @@ interface Within {
 /** Of one life of a cluster. */
 interface Rules {
   id: string;
-  policy: Policy;
+  /** undefined = whoever is allowed everything needs none */
+  policy: Policy | undefined;
 }
 
 function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }: Within): Access {
@@ -171,14 +178,18 @@ function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, p
   return decision === "allow" ? undefined : notAllowed(caller.user, asked, reason);
 }
 
-/** A cluster that is not there has no rules, which allow nothing. */
-async function policyFor({ env, config, beside }: Asking, cluster: string): Promise<Result<Rules | undefined, Status>> {
+/**
+ * A cluster that is not there has no rules, which allow nothing. Whoever is allowed everything reads no policy, so that he can delete what has made it
+ * too large to decide by.
+ */
+async function rulesFor({ env, config, beside }: Asking, cluster: string, asksPolicy: boolean): Promise<Result<Rules | undefined, Status>> {
   if (cluster === "" || !config.authorizationModes.includes("RBAC")) return ok(undefined);
   const id = await activeIdOf(env, cluster);
   if (!id.ok) return id;
   if (id.value === undefined) return ok(undefined);
   const begun = await ensureDefaultPolicy(env, id.value, beside);
   if (!begun.ok) return begun;
+  if (!asksPolicy) return ok({ id: id.value, policy: undefined });
   const policy = await policyOf(env, id.value, beside);
   return policy.ok ? ok({ id: id.value, policy: policy.value }) : policy;
 }

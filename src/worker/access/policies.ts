@@ -20,6 +20,8 @@ import { RBAC_RESOURCES } from "./rbac-resources";
 const CLUSTERS_MAX = 50;
 /** Of the texts of the rules of one cluster, and of all that are kept; 10,000 rules have some 2 MB. In memory they take a few times that of 128 MB. */
 const LENGTH_MAX = 8 * 1024 * 1024;
+/** Up to here writes make the rules of a cluster longer. What is between covers those that other isolates make at the same time. */
+export const WRITTEN_LENGTH_MAX = 6 * 1024 * 1024;
 const KEPT_LENGTH_MAX = 16 * 1024 * 1024;
 /** From this age on a copy is renewed beside the request that it decides. */
 const POLICY_FRESH_MS = 2_000;
@@ -36,7 +38,23 @@ interface Kept {
   asOfMs: number;
   /** changes of the rules that this isolate has made */
   changes: number;
+  /** by writes of this isolate that have not been read back yet */
+  readonly growths: Set<Growth>;
   renewal: Renewal | undefined;
+}
+
+interface Growth {
+  length: number;
+  /** its write has ended */
+  isOver: boolean;
+}
+
+/** What one write adds to the rules of a cluster. */
+export interface RulesRoom {
+  /** Whether there is room for so many more characters, in place of what the write took before. */
+  take(growth: number): boolean;
+  /** The write has ended. */
+  end(): void;
 }
 
 interface Renewal {
@@ -56,13 +74,18 @@ export async function policyOf(env: Env, cluster: string, beside: (work: Promise
   const ageMs = Date.now() - known.asOfMs;
   // A clock that was set back says nothing about the age.
   const isFresh = ageMs >= 0 && ageMs < POLICY_FRESH_MS;
-  if (isFresh) return ok(known.followed.policy);
+  if (isFresh) return decidedBy(known);
   const renewal = renewed(known, beside);
-  if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) return ok(known.followed.policy);
+  if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) return decidedBy(known);
   const done = await settled(renewal.done, RENEWAL_PATIENCE_MS);
   if (!done && known.renewal === renewal) known.renewal = undefined;
-  if (done?.ok || (known.asOfMs > 0 && Math.abs(Date.now() - known.asOfMs) < POLICY_OUTAGE_MAX_MS)) return ok(known.followed.policy);
+  if (done?.ok || (known.asOfMs > 0 && Math.abs(Date.now() - known.asOfMs) < POLICY_OUTAGE_MAX_MS)) return decidedBy(known);
   return err(serviceUnavailable("the rules of access could not be read", RETRY_AFTER_SECONDS));
+}
+
+function decidedBy({ followed: { policy } }: Kept): Result<Policy, Status> {
+  if (policy) return ok(policy);
+  return err(serviceUnavailable("the roles and bindings of the cluster are too large to decide by", RETRY_AFTER_SECONDS));
 }
 
 /** A write of this isolate has changed the rules of the cluster: the next request that asks them reads on before it decides. */
@@ -71,6 +94,28 @@ export function noteRulesChanged(cluster: string): void {
   if (!known) return;
   known.changes++;
   known.asOfMs = Math.min(known.asOfMs, Date.now() - POLICY_STALE_MAX_MS);
+}
+
+/** For a write of rules; undefined = this isolate has not read the rules of the cluster. */
+export function roomForRules(cluster: string): RulesRoom | undefined {
+  const known = kept.get(cluster);
+  if (!known) return undefined;
+  const { followed, growths } = known;
+  const own: Growth = { length: 0, isOver: false };
+  return {
+    take(growth) {
+      growths.delete(own);
+      if (growth <= 0) return true;
+      const underWay = [...growths].reduce((sum, { length }) => sum + length, 0);
+      if (followed.length + underWay + growth > WRITTEN_LENGTH_MAX) return false;
+      own.length = growth;
+      growths.add(own);
+      return true;
+    },
+    end() {
+      own.isOver = true;
+    },
+  };
 }
 
 function begun(env: Env, cluster: string): Kept {
@@ -83,21 +128,16 @@ function begun(env: Env, cluster: string): Kept {
     objectsAfter: (kind, after, limit) =>
       call(() => storeOf(kind).objectsAfter(after, limit), asked(`${RBAC_RESOURCES[kind]}.objectsAfter`)),
   };
-  const followed = new FollowedPolicy(source, LENGTH_MAX, tooLarge);
-  return { followed, asOfMs: 0, changes: 0, renewal: undefined };
-}
-
-function tooLarge(): Status {
-  return serviceUnavailable("the roles and bindings of the cluster are too large to decide by", RETRY_AFTER_SECONDS);
+  return { followed: new FollowedPolicy(source, LENGTH_MAX), asOfMs: 0, changes: 0, growths: new Set(), renewal: undefined };
 }
 
 /** Lets go of what was asked least recently; the newest stays. */
 function makeRoom(): void {
-  let length = [...kept.values()].reduce((sum, { followed }) => sum + followed.length, 0);
+  let length = [...kept.values()].reduce((sum, { followed }) => sum + followed.keptLength, 0);
   for (const [cluster, { followed }] of kept) {
     if (kept.size === 1 || (kept.size <= CLUSTERS_MAX && length <= KEPT_LENGTH_MAX)) return;
     kept.delete(cluster);
-    length -= followed.length;
+    length -= followed.keptLength;
   }
 }
 
@@ -119,8 +159,10 @@ function renewed(known: Kept, beside: (work: Promise<unknown>) => void): Renewal
 
 async function renew(known: Kept, changes: number): Promise<Result<void, Status>> {
   const begunMs = Date.now();
+  const written = [...known.growths].filter(({ isOver }) => isOver);
   const done = await known.followed.refresh();
   makeRoom();
+  if (done.ok) for (const growth of written) known.growths.delete(growth);
   if (done.ok && known.changes === changes) known.asOfMs = begunMs;
   return done;
 }

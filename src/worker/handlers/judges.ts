@@ -10,15 +10,40 @@ import { escalationProblem, type RbacWrite } from "../../access/rbac/escalation"
 import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
 import { restrictNodeWrite } from "../../access/nodes/restrict-node-write";
 import type { WriteJudge } from "../access/judged-write";
+import { roomForRules, type RulesRoom, WRITTEN_LENGTH_MAX } from "../access/policies";
 import type { ResourceRequest } from "./resource-request";
 import { staticBandGuard } from "./static-band";
 
-export function judgesOf(request: ResourceRequest, wanted: WriteRequest): WriteJudge[] {
+export interface Judges {
+  readonly all: readonly WriteJudge[];
+  /** is called when the write has ended */
+  end(): void;
+}
+
+const NO_JUDGES: Judges = { all: [], end: () => undefined };
+
+export function judgesOf(request: ResourceRequest, wanted: WriteRequest): Judges {
   const { access } = request;
-  if (access.isOpen || isMaster(access.caller.user)) return [];
-  return [creation(request, wanted), nodeRestriction(request), staticBandGuard(request, wanted), escalation(request)].filter(
-    (judge) => judge !== undefined,
-  );
+  if (access.isOpen || isMaster(access.caller.user)) return NO_JUDGES;
+  const room = request.info.definition.group === RBAC_GROUP ? roomForRules(request.info.cluster) : undefined;
+  const judges = [
+    creation(request, wanted),
+    nodeRestriction(request),
+    staticBandGuard(request, wanted),
+    escalation(request),
+    room && lengthOfRules(request, room),
+  ];
+  return { all: judges.filter((judge) => judge !== undefined), end: () => room?.end() };
+}
+
+/** Rules that are too long decide nothing, and then nobody but administrators is served: so nobody else makes them so long. */
+function lengthOfRules({ info }: ResourceRequest, room: RulesRoom): WriteJudge {
+  const lengthOf = (object: KubeObject | undefined): number => (object ? JSON.stringify(object).length : 0);
+  return (before, after) => {
+    if (room.take(lengthOf(after) - lengthOf(before))) return undefined;
+    const why = `the roles and bindings of the cluster would have more than ${WRITTEN_LENGTH_MAX} characters together`;
+    return forbidden(info.definition, (after ?? before)?.metadata?.name ?? "", why);
+  };
 }
 
 /** A PUT or an apply that creates needs the right to create, with the name. Upstream: apiserver endpoints/handlers/update.go. */

@@ -24,8 +24,13 @@ export async function write(request: ResourceRequest, wanted: WriteRequest): Pro
   const problem = await bootstrapProblem(request);
   if (problem) return err({ status: problem, warnings: [] });
   const judges = judgesOf(request, wanted);
-  if (judges.length === 0) return send(request, wanted);
-  return judgedWrite(wanted, { read: (key) => read(request, key), write: (one) => send(request, one) }, judges, request.info.definition);
+  if (judges.all.length === 0) return send(request, wanted);
+  const asked = { read: (key: ObjectKey) => read(request, key), write: (one: WriteRequest) => send(request, one) };
+  try {
+    return await judgedWrite(wanted, asked, judges.all, request.info.definition);
+  } finally {
+    judges.end();
+  }
 }
 
 async function read(request: ResourceRequest, key: ObjectKey): Promise<Result<KubeObject | undefined, Status>> {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
 import { FollowedPolicy, type PolicySource } from "../../../../src/access/rbac/followed-policy";
-import type { RbacKind, RbacObjects } from "../../../../src/access/rbac/policy";
+import type { Policy, RbacKind, RbacObjects } from "../../../../src/access/rbac/policy";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import type { StoreCursor } from "../../../../src/api/rpc/object-links";
 import { err, ok, type Result } from "../../../../src/core/base/result";
@@ -94,7 +94,7 @@ let stores: Stores;
 let followed: FollowedPolicy<string>;
 beforeEach(() => {
   stores = new Stores();
-  followed = new FollowedPolicy(stores, LENGTH_MAX, () => "too large");
+  followed = new FollowedPolicy(stores, LENGTH_MAX);
 });
 
 const role = (name: string, resource: string) => ({
@@ -106,12 +106,10 @@ const binding = (name: string, roleName: string, user = "bob") => ({
   roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: roleName },
   subjects: [{ kind: "User", name: user }],
 });
+const policy = (): Policy => followed.policy ?? expect.fail("the rules are too large");
 const may = (resource: string): boolean =>
-  authorizeByRbac(
-    followed.policy,
-    { name: "bob", uid: "", groups: [], extra: {} },
-    resourceAttributes({ verb: "get", resource, namespace: "a" }),
-  ).decision === "allow";
+  authorizeByRbac(policy(), { name: "bob", uid: "", groups: [], extra: {} }, resourceAttributes({ verb: "get", resource, namespace: "a" }))
+    .decision === "allow";
 const refresh = (): Promise<Result<void, string>> => followed.refresh();
 
 describe("a policy that follows its stores", () => {
@@ -218,15 +216,32 @@ describe("a policy that follows its stores", () => {
   });
 });
 
-it("rules that are too large: an error, and all of them again once they fit", async () => {
+it("rules that are too large: no policy and nothing kept but names, and all of them again once they fit", async () => {
   stores.put("Role", role("reader", "services"));
   stores.put("RoleBinding", binding("b", "reader"));
   stores.put("Role", role("huge", "x".repeat(LENGTH_MAX)));
-  expect(await followed.refresh()).toEqual(err("too large"));
+  expect(await followed.refresh()).toEqual(ok(undefined));
+  expect([followed.policy, followed.length > LENGTH_MAX, followed.keptLength]).toEqual([undefined, true, "a/readera/ba/huge".length]);
   stores.put("Role", role("late", "pods"));
   stores.put("RoleBinding", binding("late", "late"));
-  expect(await followed.refresh()).toEqual(err("too large"));
+  expect(await followed.refresh()).toEqual(ok(undefined));
+  expect(followed.policy).toBeUndefined();
   stores.remove("Role", "a", "huge");
   expect(await followed.refresh()).toEqual(ok(undefined));
-  expect([may("services"), may("pods"), followed.length < LENGTH_MAX]).toEqual([true, true, true]);
+  expect([may("services"), may("pods"), followed.keptLength]).toEqual([true, true, followed.length]);
+});
+
+it("rules that fit again while a store does not answer: no policy until all of them are read", async () => {
+  stores.put("RoleBinding", binding("b", "reader"));
+  stores.put("Role", role("reader", "services"));
+  stores.put("Role", role("huge", "x".repeat(LENGTH_MAX)));
+  await followed.refresh();
+  stores.remove("Role", "a", "huge");
+  for (let answers = 0; answers < 12; answers++) {
+    stores.answers = answers;
+    expect([await followed.refresh(), followed.policy], `${String(answers)} answers`).toEqual([err(DOWN), undefined]);
+  }
+  stores.answers = Infinity;
+  expect(await followed.refresh()).toEqual(ok(undefined));
+  expect(may("services")).toBe(true);
 });

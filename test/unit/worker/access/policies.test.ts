@@ -3,7 +3,7 @@ import type { Env } from "../../../../durable-objects/env";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
 import type { StoreCursor } from "../../../../src/api/rpc/object-links";
-import { noteRulesChanged, policyOf } from "../../../../src/worker/access/policies";
+import { noteRulesChanged, policyOf, roomForRules, WRITTEN_LENGTH_MAX } from "../../../../src/worker/access/policies";
 
 const SECOND_MS = 1_000;
 const READER = { metadata: { name: "reader" }, rules: [{ verbs: ["list"], apiGroups: [""], resources: ["services"] }] };
@@ -12,6 +12,7 @@ const BINDING = {
   roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "reader" },
   subjects: [{ kind: "User", name: "bob" }],
 };
+const TOO_LONG = "x".repeat(9 * 1024 * 1024);
 const LIST = resourceAttributes({ verb: "list", resource: "services", namespace: "a" });
 
 let clusters = 0;
@@ -32,6 +33,14 @@ class World {
     this.history.push({ deleted: !isBound, object: JSON.stringify(BINDING) });
   }
 
+  /** Makes the rules longer by a binding with this text; "" takes it away. */
+  fill(text: string): void {
+    this.history.push({
+      deleted: text === "",
+      object: JSON.stringify({ ...BINDING, metadata: { name: "filler", annotations: { text } } }),
+    });
+  }
+
   /** "yes" or "no", or the code of the refusal. */
   async may(): Promise<string> {
     const policy = await policyOf(this.env, this.cluster, (work) => this.beside.push(work));
@@ -50,8 +59,17 @@ class World {
     };
     const isRoles = store.includes("/clusterroles.");
     const changes = () => (store.includes("/clusterrolebindings.") ? this.history : []);
+    const present = () => {
+      const last = new Map(changes().map((change) => [(JSON.parse(change.object) as typeof BINDING).metadata.name, change]));
+      return [...last.values()].flatMap(({ deleted, object }) => (deleted ? [] : [object]));
+    };
     return {
-      objectsAfter: () => answer({ objects: isRoles ? [JSON.stringify(READER)] : [], cursor: { incarnation: "1", revision: 0 }, next: "" }),
+      objectsAfter: () =>
+        answer({
+          objects: isRoles ? [JSON.stringify(READER)] : present(),
+          cursor: { incarnation: "1", revision: changes().length },
+          next: "",
+        }),
       objectsSince: (cursor: StoreCursor | undefined) =>
         answer({
           kind: "changes" as const,
@@ -157,5 +175,55 @@ describe("the rules that an isolate remembers", () => {
     world.bind(true);
     pass(-3_600 * SECOND_MS);
     expect(await world.may()).toBe("yes");
+  });
+
+  it("rules that are too large: 503 without a call each time, and all is well once they fit", async () => {
+    world.bind(true);
+    world.fill(TOO_LONG);
+    expect(await world.may()).toBe("503");
+    const { reads } = world;
+    expect(await world.may()).toBe("503");
+    expect(world.reads).toBe(reads);
+    world.fill("");
+    noteRulesChanged(world.cluster);
+    expect(await world.may()).toBe("yes");
+  });
+
+  it("a cluster whose rules are too large: the rules of other clusters stay known", async () => {
+    const others = [new World(), new World()];
+    for (const other of others) await other.may();
+    const reads = others.map((other) => other.reads);
+    world.fill(TOO_LONG);
+    world.fill(TOO_LONG.repeat(2));
+    expect(await world.may()).toBe("503");
+    for (const other of others) await other.may();
+    expect(others.map((other) => other.reads)).toEqual(reads);
+  });
+
+  it("writes that make the rules longer: have the room that is left, those under way together", async () => {
+    await world.may();
+    const room = () => roomForRules(world.cluster) ?? expect.fail("the rules are known");
+    const half = WRITTEN_LENGTH_MAX / 2;
+    const [first, second] = [room(), room()];
+    expect([first.take(half), second.take(half), second.take(1_000)]).toEqual([true, false, true]);
+    // The first is judged again, then fails.
+    expect(first.take(half)).toBe(true);
+    first.end();
+    second.end();
+    expect(room().take(half)).toBe(false);
+    noteRulesChanged(world.cluster);
+    await world.may();
+    expect(room().take(half)).toBe(true);
+  });
+
+  it("a write that makes the rules shorter: has room, however long they are", async () => {
+    world.fill("x".repeat(WRITTEN_LENGTH_MAX));
+    await world.may();
+    const room = roomForRules(world.cluster);
+    expect([room?.take(1), room?.take(0), room?.take(-1)]).toEqual([false, true, true]);
+  });
+
+  it("a cluster whose rules this isolate has not read: no room is counted", () => {
+    expect(roomForRules(world.cluster)).toBeUndefined();
   });
 });

@@ -104,22 +104,18 @@ export class Policy {
     const bySubject = this.#scopes.get(namespace)?.bySubject;
     if (bySubject === undefined) return false;
     const roles: Roles = { changes: this.#roleChanges, of: (ref) => this.roleOf(ref, namespace) };
-    const lists: { entries: readonly Entry[]; next: number }[] = [];
+    const lists: (readonly Entry[])[] = [];
     for (const key of keys) {
-      for (const entries of bySubject.get(key)?.lists(roles, asked) ?? []) if (entries.length > 0) lists.push({ entries, next: 0 });
+      for (const entries of bySubject.get(key)?.lists(roles, asked) ?? []) if (entries.length > 0) lists.push(entries);
     }
-    for (;;) {
-      let first: Entry | undefined;
-      for (const { entries, next } of lists) {
-        const entry = entries[next];
-        if (entry !== undefined && (first === undefined || comesBefore(entry, first))) first = entry;
-      }
-      if (first === undefined) return false;
-      const { binding, at } = first;
-      for (const list of lists) if (list.entries[list.next]?.binding === binding) list.next++;
+    let last: Binding | undefined;
+    for (const { binding, at } of merged(lists, 0, lists.length)) {
+      if (binding === last) continue;
+      last = binding;
       const subject = binding.subjects[at];
       if (subject !== undefined && visit({ binding, subject }, roles.of(binding.roleRef))) return true;
     }
+    return false;
   }
 
   #bind(binding: Binding): void {
@@ -204,6 +200,28 @@ function userKey(name: string): string {
 
 function groupKey(name: string): string {
   return `g${name}`;
+}
+
+/** The entries of the lists from `begin` to `end` in order, made as they are asked for. One costs the logarithm of the number of lists. */
+function* merged(lists: readonly (readonly Entry[])[], begin: number, end: number): Generator<Entry, void> {
+  if (end - begin <= 1) {
+    yield* lists[begin] ?? [];
+    return;
+  }
+  const middle = (begin + end) >>> 1;
+  const [left, right] = [merged(lists, begin, middle), merged(lists, middle, end)];
+  let [a, b] = [left.next(), right.next()];
+  while (a.done !== true && b.done !== true) {
+    if (comesBefore(a.value, b.value)) {
+      yield a.value;
+      a = left.next();
+    } else {
+      yield b.value;
+      b = right.next();
+    }
+  }
+  for (; a.done !== true; a = left.next()) yield a.value;
+  for (; b.done !== true; b = right.next()) yield b.value;
 }
 
 function comesBefore(a: Entry, b: Entry): boolean {

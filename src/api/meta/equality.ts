@@ -27,3 +27,19 @@ export function semanticEqual(a: unknown, b: unknown): boolean {
   for (const key of Object.keys(right)) if (!Object.hasOwn(left, key) && !isNothing(right[key])) return false;
   return true;
 }
+
+/** The same text for all values that `semanticEqual` takes for one: among many values one is found by it. */
+export function semanticText(value: unknown): string {
+  return JSON.stringify(canonical(value));
+}
+
+/** Without what stands for nothing, which is null where it has a place in a list, and with the keys in order. */
+function canonical(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value ?? null;
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(canonical);
+  const members = Object.entries(value)
+    .map(([key, member]): [string, unknown] => [key, canonical(member)])
+    .filter(([, member]) => member !== null)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return members.length === 0 ? null : Object.fromEntries(members);
+}

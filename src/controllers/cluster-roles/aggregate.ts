@@ -1,5 +1,5 @@
 /** The rules of aggregated ClusterRoles. Source: upstream pkg/controller/clusterroleaggregation, syncClusterRole. Pure. */
-import { semanticEqual } from "../../api/meta/equality";
+import { semanticEqual, semanticText } from "../../api/meta/equality";
 import type { ClusterRole, PolicyRule } from "../../api/meta/kubernetes";
 
 type Selector = NonNullable<NonNullable<ClusterRole["aggregationRule"]>["clusterRoleSelectors"]>[number];
@@ -19,14 +19,17 @@ export function staleRules(roles: readonly ClusterRole[]): Map<string, PolicyRul
 
 /** By selector, then by the name of the role, each rule once. A role never aggregates itself. */
 function aggregatedRules({ metadata, aggregationRule }: ClusterRole, sorted: readonly ClusterRole[]): PolicyRule[] {
-  const rules: PolicyRule[] = [];
+  const rules = new Map<string, PolicyRule>();
   for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
     for (const other of sorted) {
       if (nameOf(other) === metadata?.name || !selects(selector, other.metadata?.labels ?? {})) continue;
-      for (const rule of other.rules ?? []) if (!rules.some((known) => semanticEqual(known, rule))) rules.push(rule);
+      for (const rule of other.rules ?? []) {
+        const text = semanticText(rule);
+        if (!rules.has(text)) rules.set(text, rule);
+      }
     }
   }
-  return rules;
+  return [...rules.values()];
 }
 
 /** Source: upstream apimachinery pkg/apis/meta/v1, LabelSelectorAsSelector. A selector that says nothing selects everything. */

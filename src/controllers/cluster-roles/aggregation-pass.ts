@@ -77,7 +77,11 @@ class Aggregator {
     let left = false;
     for (const [name, rules] of stale) {
       if (!this.#refusals.mayTry(name)) continue;
-      left ||= !mayGoOn() || !(await this.#apply(name, rules));
+      if (!mayGoOn()) {
+        left = true;
+        break;
+      }
+      if (!(await this.#apply(name, rules))) left = true;
     }
     const againAt = this.#refusals.nextAt();
     return { left, ...(againAt !== undefined && { againAt }) };

@@ -2,11 +2,15 @@
  * Why a review cannot be answered. Source: upstream pkg/apis/authorization/validation and the registries' own checks. Upstream has lost the
  * review's kind and name when it refuses with 422.
  */
-import { type FieldError, forbiddenField, invalidValue, required } from "../../api/meta/field-errors";
+import { type FieldError, forbiddenField, invalidValue, required, tooMany } from "../../api/meta/field-errors";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { validateLabelValue, validateQualifiedName } from "../../api/meta/names";
 import { badRequest, invalid, type Status } from "../../api/meta/status";
 import type { Review } from "../routing/review-kinds";
+
+/** Of the subject of a review: a decision looks at the bindings of each group. Upstream bounds the body alone. */
+const GROUPS_MAX = 1_000;
+const EXTRA_VALUES_MAX = 1_000;
 
 interface Requirement {
   key?: string;
@@ -77,6 +81,7 @@ function accessErrors(review: Review, body: ReviewBody, spec: ReviewSpec, namesp
   if ((local || review.kind === "SubjectAccessReview") && !spec.user && !spec.groups?.length) {
     errors.push(invalidValue("spec.user", "", "at least one of user or group must be specified"));
   }
+  subjectErrors(spec, errors);
   selectorErrors("spec.resourceAttributes.fieldSelector", ofResource?.fieldSelector, fieldKeyErrors, errors);
   selectorErrors("spec.resourceAttributes.labelSelector", ofResource?.labelSelector, labelRequirementErrors, errors);
   metadataErrors(body, local, errors);
@@ -87,6 +92,13 @@ function accessErrors(review: Review, body: ReviewBody, spec: ReviewSpec, namesp
   }
   if (ofPath) errors.push(invalidValue("spec.nonResourceAttributes", printedPath, "disallowed on this kind of request"));
   return errors;
+}
+
+function subjectErrors({ groups = [], extra = {} }: ReviewSpec, errors: FieldError[]): void {
+  if (groups.length > GROUPS_MAX) errors.push(tooMany("spec.groups", groups.length, GROUPS_MAX));
+  // A key without values counts, too.
+  const values = Object.values(extra).reduce((sum, list) => sum + Math.max(list.length, 1), 0);
+  if (values > EXTRA_VALUES_MAX) errors.push(tooMany("spec.extra", values, EXTRA_VALUES_MAX));
 }
 
 function metadataErrors({ metadata = {} }: ReviewBody, local: boolean, errors: FieldError[]): void {

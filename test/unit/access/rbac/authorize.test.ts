@@ -225,4 +225,15 @@ describe("RBAC", () => {
     const { decision, reason } = authorizeByRbac(policy, who, asked);
     expect(`${decision} ${reason}`).toBe(answer);
   });
+
+  it("a user of many groups with a binding each: decided in about linear time, also where nothing allows", () => {
+    const policy = new Policy();
+    const groups = Array.from({ length: 30_000 }, (_, i) => `g${String(i).padStart(5, "0")}`);
+    clusterRole(policy, "r", readMetrics);
+    for (const group of groups) bindCluster(policy, group, ref("ClusterRole", "r"), G(group));
+    const begunMs = performance.now();
+    expect(authorizeByRbac(policy, user("ann", ...groups.reverse()), getPod("a")).decision).toBe("noOpinion");
+    // Each binding against each group takes several seconds.
+    expect(performance.now() - begunMs).toBeLessThan(1_500);
+  });
 });

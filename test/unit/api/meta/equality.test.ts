@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { semanticEqual } from "../../../../src/api/meta/equality";
+import { semanticEqual, semanticText } from "../../../../src/api/meta/equality";
 
 it.each<{ a: unknown; b: unknown; want: boolean }>([
   { a: 1, b: 1, want: true },
@@ -22,4 +22,5 @@ it.each<{ a: unknown; b: unknown; want: boolean }>([
 ])("equality of $a and $b: $want", ({ a, b, want }) => {
   expect(semanticEqual(a, b)).toBe(want);
   expect(semanticEqual(b, a)).toBe(want);
+  expect(semanticText(a) === semanticText(b)).toBe(want);
 });

@@ -99,6 +99,24 @@ describe("reviews", () => {
       { spec: { resourceAttributes: { ...pods, labelSelector: { requirements: [{ key: "a", operator: "In" }] } } } },
       "spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
     ],
+    [
+      "too many groups",
+      subject,
+      { spec: { user, groups: Array.from({ length: 1_001 }, (_, i) => `g${String(i)}`), resourceAttributes: pods } },
+      "spec.groups: Too many: 1001: must have at most 1000 items",
+    ],
+    [
+      "too many values of extra",
+      local,
+      {
+        spec: {
+          user,
+          extra: { none: [], some: Array.from({ length: 1_000 }, () => "x") },
+          resourceAttributes: { ...pods, namespace: "x" },
+        },
+      },
+      "spec.extra: Too many: 1001: must have at most 1000 items",
+    ],
   ])("an access review with %s: 422 in upstream's words, without a kind", async (_, path, body, message) => {
     expect(await review(`authorization.k8s.io/v1/${path}`, body)).toMatchObject({
       code: 422,

@@ -19,6 +19,8 @@ interface KnownNode {
   readonly isNew?: true;
   /** The Node left Ready, and its Pods are to lose Ready, too. */
   readonly isDraining?: true;
+  /** The Node came to be not ready without having been Ready: the Pods that are on it by then keep Ready. */
+  readonly sparesPods?: true;
 }
 
 export interface NodeNews {
@@ -82,6 +84,15 @@ export class KnownNodes {
     return wasDraining;
   }
 
+  get sparing(): string[] {
+    return [...this.#known].flatMap(([name, { sparesPods }]) => (sparesPods ? [name] : []));
+  }
+
+  /** Notes that the Pods that the Node spares have been read. */
+  spared(name: string): void {
+    if (this.#known.get(name)?.sparesPods) this.#change(name, ({ sparesPods: _, ...known }) => known);
+  }
+
   get reader(): FeedReader {
     return {
       keys: () => this.names,
@@ -97,18 +108,21 @@ export class KnownNodes {
     const ready = readyOf(node) ?? "";
     this.#states.set(name, node);
     if (!before) {
-      this.#known.set(name, { uid, ready, since: this.now(), isNew: true });
-      this.rows.put(KIND, name, { uid, ready, since: this.now(), isNew: true }, true);
+      const known: KnownNode = { uid, ready, since: this.now(), isNew: true, ...(isNotReady(node) ? { sparesPods: true } : {}) };
+      this.#known.set(name, known);
+      this.rows.put(KIND, name, known, true);
       this.news.registered(node);
     } else if (before.ready !== ready) {
-      const { isDraining, ...rest } = before;
+      const { isDraining, sparesPods, ...rest } = before;
       const leaves = before.ready === "True" && isNotReady(node);
       const drains = ready !== "True" && (isDraining || leaves);
+      const spares = isNotReady(node) && !drains && (sparesPods || before.ready === "");
       this.#change(name, () => ({
         ...rest,
         ready,
         since: before.ready === "True" || before.ready === "" ? this.now() : before.since,
         ...(drains ? { isDraining: true as const } : {}),
+        ...(spares ? { sparesPods: true as const } : {}),
       }));
       if (leaves) this.news.leftReady(node);
     }

@@ -1,4 +1,8 @@
-/** Takes Ready from the Pods of Nodes that left Ready, and from those that came to a Node that is not ready. */
+/**
+ * Takes Ready from the Pods of Nodes that left Ready, and from those that came to a Node that is not ready. A Pod that came to a Node before the Node had
+ * a condition Ready, or before the controller knew the Node, keeps Ready when the Node turns out not to be ready (upstream
+ * pkg/controller/nodelifecycle tryUpdateNodeHealth, processPod).
+ */
 import type { Clock, Recorder } from "../../core/base/ports";
 import { type EventReport, referenceTo } from "../../api/events/event-recorder";
 import type { Pod } from "../../api/meta/kubernetes";
@@ -45,12 +49,13 @@ export class PodMarks {
   }
 
   async mark(): Promise<Made> {
-    const draining = this.known.draining;
+    const { draining, sparing } = this.known;
     const mayTry = ({ key }: { key: string }): boolean => this.writes.mayTry(statusOf(key));
     if (draining.length === 0 && !this.known.states.some(isNotReady)) return NOTHING;
-    if (draining.length === 0 && !this.#isAsked && !this.#bound.due.some(mayTry)) return NOTHING;
+    if (draining.length + sparing.length === 0 && !this.#isAsked && !this.#bound.due.some(mayTry)) return NOTHING;
     if (!(await this.#store.pull(() => true))) return { ...NOTHING, failed: 1 };
     this.#isAsked = false;
+    this.#spare(sparing);
     // From here on each Pod has a row of its own: what fails is repeated alone, and a Ready that its writer gives back stays.
     for (const node of draining) {
       if (!this.known.drained(node)) continue;
@@ -61,6 +66,13 @@ export class PodMarks {
     for (const pod of due) if (!isToMark(pod)) this.#settle(pod.key);
     const now = due.filter((pod) => isToMark(pod) && mayTry(pod));
     return this.writes.eachInPeriod(now, ({ key, node }) => this.#markOne(key, node));
+  }
+
+  /** @param nodes those that spared their Pods before the Pods were read. Nodes that began meanwhile may have Pods that are still unread. */
+  #spare(nodes: readonly string[]): void {
+    const sparing = new Set(this.known.sparing);
+    for (const { key, node } of this.#bound.due) if (sparing.has(node)) this.#settle(key);
+    for (const node of nodes) this.known.spared(node);
   }
 
   #isNotReady(nodeName: string): boolean {

@@ -350,6 +350,94 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)", () =
     expect(world.podReady("late")).toBe("False");
   });
 
+  describe("a Node that never was Ready and becomes Unknown after the startup grace", () => {
+    /** Brings Pod `early` to Node `n`, which has no conditions, and waits until `n` is Unknown. */
+    async function becomesUnknown(world: NodeWorld): Promise<void> {
+      await world.addNode("n");
+      await world.addPod("early", "n");
+      await pass(world, 70 * SEC, "read", "bad");
+      expect(world.ready("n")).toBe("Unknown");
+    }
+
+    /** A history of Pods that the controller cannot continue: it reads the whole list. */
+    const endHistory = (world: NodeWorld): void => {
+      world.stopLifecycle();
+      world.lifecycleRows.cursorPut("pods", { incarnation: "of a store before", revision: 1 });
+      world.startLifecycle();
+    };
+
+    /** Another Node loses Ready, so the Pods are read; it is Ready again in the end if it `recovers`. */
+    async function otherNotReady(world: NodeWorld, name: string, recovers: boolean): Promise<void> {
+      await world.addNode(name, "True");
+      await world.settle();
+      await world.setReady(name, "False");
+      await pass(world, 5 * SEC, name);
+      if (recovers) await world.setReady(name, "True");
+      await pass(world, 5 * SEC, name);
+    }
+
+    it.each<[string, (world: NodeWorld) => Promise<void> | void, ((world: NodeWorld) => void)?]>([
+      ["in a cluster whose Pods were never read", () => undefined],
+      ["in a cluster whose Pods were read before", (world) => otherNotReady(world, "read", true)],
+      ["while another Node is not ready", (world) => otherNotReady(world, "bad", false)],
+      ["beyond the history of Pods", (world) => otherNotReady(world, "read", true), endHistory],
+    ])("%s: Pods that came before keep Ready, and one that comes later loses it", async (_, before, afterBind = () => undefined) => {
+      const world = await aWorld();
+      await before(world);
+      await world.addNode("n");
+      await world.addPod("early", "n");
+      await pass(world, 20 * SEC, "read", "bad");
+      afterBind(world);
+      await pass(world, 90 * SEC, "read", "bad");
+      expect([world.ready("n"), world.podReady("early")]).toEqual(["Unknown", "True"]);
+      await world.addPod("late", "n");
+      await pass(world, 5 * SEC, "read", "bad");
+      expect([world.podReady("early"), world.podReady("late")]).toEqual(["True", "False"]);
+    });
+
+    it("a store of Pods that is down then, and a crash: Pods that came before keep Ready", async () => {
+      const world = await aWorld();
+      await otherNotReady(world, "read", true);
+      world.fault = (call) => (call.startsWith("pods") ? "down" : undefined);
+      await becomesUnknown(world);
+      world.startLifecycle();
+      await pass(world, 10 * SEC, "read");
+      world.fault = () => undefined;
+      await pass(world, 10 * SEC, "read");
+      expect(world.podReady("early")).toBe("True");
+    });
+
+    it("a relist long after: a Pod that it has not met loses Ready, and one that came before keeps it", async () => {
+      const world = await aWorld();
+      await becomesUnknown(world);
+      await pass(world, 60 * SEC);
+      world.stopLifecycle();
+      await world.addPod("late", "n");
+      endHistory(world);
+      await pass(world, 10 * SEC);
+      expect([world.podReady("early"), world.podReady("late")]).toEqual(["True", "False"]);
+    });
+  });
+
+  it("a Node that is not ready when it is first met: Pods that came before keep Ready", async () => {
+    const world = await withPods();
+    await world.setReady("n", "False");
+    await world.settle();
+    await world.addPod("early", "new");
+    await pass(world, 5 * SEC, "n");
+    await world.addNode("new", "False");
+    await pass(world, 5 * SEC, "n");
+    world.stopLifecycle();
+    await world.addPod("meanwhile", "newer");
+    await world.addNode("newer", "False");
+    world.startLifecycle();
+    world.poke();
+    await pass(world, 5 * SEC, "n");
+    await world.addPod("late", "newer");
+    await pass(world, 5 * SEC, "n");
+    expect(["early", "meanwhile", "late"].map((name) => world.podReady(name))).toEqual(["True", "True", "False"]);
+  });
+
   it("a Pod whose mark is refused: logged once and tried at growing intervals; other Pods keep the Ready that they get back", async () => {
     const world = await withPods();
     await world.addPod("bad", "n");

@@ -109,7 +109,10 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     );
   }
 
-  /** A refused write of one family does not keep the other from being written. */
+  /**
+   * A refused write of one family does not keep the other from being written. Slices of a family that the Service has no more are deleted after a
+   * refusal, too: under a full quota that makes room (upstream endpointslice/reconciler.go Reconcile). A store that does not answer is asked no more.
+   */
   async function writePlan(key: string, service: Service, plan: SlicePlan): Promise<Written[]> {
     const written: Written[] = [];
     for (const family of plan.families) {
@@ -117,9 +120,8 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
       written.push(result);
       if (result.why === undefined) countChanged(service, family);
     }
-    if (written.every(({ result }) => result === "done")) {
+    if (!written.some(({ result }) => result === "silent"))
       written.push(await writeSlices(writing, key, { create: [], update: [], remove: [...plan.remove] }));
-    }
     return written;
   }
 

@@ -430,6 +430,47 @@ describe("a refused write", () => {
     ]);
   });
 
+  describe("a Service with two families that loses IPv6 and gets another Pod", () => {
+    const dual = (i: number) => pod(i, { ips: [ipv4(256 + i), `fd00::${i + 1}`] });
+    const types = (world: EndpointWorld): string[] => world.slices.map(({ addressType }) => addressType).sort();
+
+    /** Two slices of each family before the change; `fault` begins with it. */
+    async function changed(faultOf: (world: EndpointWorld) => EndpointWorld["fault"]): Promise<EndpointWorld> {
+      const world = new EndpointWorld({ max: 1 });
+      await world.putNode(aNode("n1"));
+      for (const i of [0, 1]) await world.putPod(dual(i));
+      await world.putService(aService({ ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" }));
+      await world.settle();
+      expect(types(world)).toEqual(["IPv4", "IPv4", "IPv6", "IPv6"]);
+      world.takeWrites();
+      world.fault = faultOf(world);
+      world.sleep();
+      await world.putPod(dual(2));
+      await world.patch("services", "s", { spec: { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack" } });
+      world.wake();
+      return world;
+    }
+
+    it("under a quota that its slices fill: IPv6 slices are deleted, and the IPv4 slice is made with the next look", async () => {
+      const world = await changed(
+        ({ stores }) =>
+          (call) =>
+            call === CREATE && [...stores.endpointslices.storage.objectScan("", "")].length >= 4 ? quota : undefined,
+      );
+      await world.settle(60_000);
+      expect(types(world)).toEqual(["IPv4", "IPv4", "IPv4"]);
+    });
+
+    it("and the store does not answer: no slice is deleted in this round", async () => {
+      const world = await changed(() => (call) => (call === CREATE ? "silent" : undefined));
+      await world.settle(5_000);
+      expect(world.takeWrites()).toEqual([CREATE]);
+      world.fault = () => undefined;
+      await world.settle(60_000);
+      expect(types(world)).toEqual(["IPv4", "IPv4", "IPv4"]);
+    });
+  });
+
   it("quota under churn: as many attempts as without changes, one event; made within five minutes after the quota is gone", async () => {
     const world = await cluster(1);
     world.fault = (call) => (call === UPDATE ? quota : undefined);

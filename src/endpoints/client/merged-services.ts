@@ -9,13 +9,17 @@ import type { EndpointSlice, KubeObject, Service } from "../../api/meta/kubernet
 import { FAMILIES, type Family } from "../../core/net/family";
 import { type MergedPorts, mergePortions, samePorts } from "./merge-portions";
 import { type ProxiedService, proxiedService } from "../../api/registry/services/proxied-service";
-import { portKey, type SlicePortion, slicePortion } from "../../api/registry/endpoint-slices/slice-portion";
+import { portKey, readyAddresses, type SlicePortion, slicePortion } from "../../api/registry/endpoint-slices/slice-portion";
 
 export interface MergedService {
   readonly service: ProxiedService;
   /** of those ports of the Service that its slices have */
   readonly endpoints: MergedPorts;
+  /** by name of the node: what its healthCheckNodePort answers with, nodes without a ready endpoint left out; undefined = the Service has no check */
+  readonly localReady: LocalReady | undefined;
 }
+
+export type LocalReady = ReadonlyMap<string, number>;
 
 export interface ServiceRef {
   readonly namespace: string;
@@ -104,8 +108,8 @@ export class MergedServices {
     for (const entry of this.#changed) {
       const { told, service } = entry;
       if (service) {
-        const next = { service, endpoints: mergedEndpoints(entry) };
-        if (told?.service === next.service && told.endpoints === next.endpoints) continue;
+        const next = mergedOf(entry, service);
+        if (told?.service === service && told.endpoints === next.endpoints && told.localReady === next.localReady) continue;
         entry.told = next;
         updated.push(next);
       } else {
@@ -143,18 +147,29 @@ export class MergedServices {
   }
 }
 
-/** The lists that were handed out last, if they still hold. */
-function mergedEndpoints(entry: Entry): MergedPorts {
-  const told = entry.told?.endpoints;
-  if (told && !entry.hasNewPortions) return told;
+/** The lists and counts that were handed out last stay where they still hold. */
+function mergedOf(entry: Entry, service: ProxiedService): MergedService {
+  const { told, hasNewPortions } = entry;
+  const hasCheck = service.healthCheckNodePort !== undefined;
+  if (told && !hasNewPortions && hasCheck === (told.localReady !== undefined)) return { ...told, service };
   const names = [...entry.portions.keys()].sort();
-  const ports = entry.service?.ports.map(portKey) ?? [];
-  const merged = mergePortions(
-    names.flatMap((name) => entry.portions.get(name) ?? []),
-    ports,
-  );
+  const portions = names.flatMap((name) => entry.portions.get(name) ?? []);
+  const endpoints = mergePortions(portions, service.ports.map(portKey));
+  const localReady = hasCheck ? localReadyOf(portions) : undefined;
   entry.hasNewPortions = false;
-  return told && samePorts(told, merged) ? told : merged;
+  return {
+    service,
+    endpoints: told && samePorts(told.endpoints, endpoints) ? told.endpoints : endpoints,
+    localReady: sameCounts(told?.localReady, localReady) ? told?.localReady : localReady,
+  };
+}
+
+function localReadyOf(portions: readonly SlicePortion[]): LocalReady {
+  return new Map([...readyAddresses(portions)].map(([node, addresses]) => [node, addresses.size]));
+}
+
+function sameCounts(a: LocalReady | undefined, b: LocalReady | undefined): boolean {
+  return a?.size === b?.size && [...(a ?? [])].every(([node, count]) => b?.get(node) === count);
 }
 
 function keyOf({ metadata }: KubeObject): string {

@@ -32,15 +32,6 @@ export function usableEndpoints(endpoints: readonly MergedEndpoint[], use: Polic
   return { cluster, local, reachable: union(endpoints, cluster, local), isServedSomewhere };
 }
 
-/** Distinct addresses of ready endpoints on the node, over all ports: what a healthCheckNodePort answers with. */
-export function localReadyCount(ports: Iterable<readonly MergedEndpoint[]>, nodeName: string): number {
-  const addresses = new Set<string>();
-  for (const endpoints of ports) {
-    for (const endpoint of endpoints) if (endpoint.ready && endpoint.nodeName === nodeName) addresses.add(endpoint.ip);
-  }
-  return addresses.size;
-}
-
 type EndpointRule = (endpoint: MergedEndpoint) => boolean;
 
 function readyOrServing(endpoints: readonly MergedEndpoint[], isWanted: EndpointRule): readonly MergedEndpoint[] {

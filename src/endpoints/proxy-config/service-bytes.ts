@@ -5,7 +5,7 @@
 import type { MergedService, ServiceRef } from "../client/merged-services";
 import { policyUse, type ProxiedPort } from "../../api/registry/services/proxied-service";
 import { type MergedEndpoint, portKey } from "../../api/registry/endpoint-slices/slice-portion";
-import { localReadyCount, type NodePlace, usableEndpoints } from "../client/usable-endpoints";
+import { type NodePlace, usableEndpoints } from "../client/usable-endpoints";
 
 /** The names that a Service tells apart. Every other node and zone gets the same bytes. */
 export interface ToldApart {
@@ -53,10 +53,11 @@ export const SHARED_PIECE: Piece = {
  */
 export const LOCAL_PIECE: Piece = {
   toldApart(merged) {
-    const nodes = new Set<string>();
-    const lists = merged.service.healthCheckNodePort === undefined ? [] : [...merged.endpoints.values()];
-    for (const [port, list] of portsOf(merged)) if (policyUse(merged.service, port).local) lists.push(list);
-    for (const list of lists) for (const { nodeName } of list) if (nodeName !== undefined) nodes.add(nodeName);
+    const nodes = new Set(merged.localReady?.keys());
+    for (const [port, list] of portsOf(merged)) {
+      if (!policyUse(merged.service, port).local) continue;
+      for (const { nodeName } of list) if (nodeName !== undefined) nodes.add(nodeName);
+    }
     return { nodes, zones: new Set() };
   },
   bytesOf(merged, place) {
@@ -64,10 +65,9 @@ export const LOCAL_PIECE: Piece = {
       const usable = usableEndpoints(list, policyUse(merged.service, port), place).local;
       return usable ? [[portKey(port), usable.map(keyOf)] as const] : [];
     });
-    const hasHealthCheck = merged.service.healthCheckNodePort !== undefined;
     const members = JSON.stringify({
       ...(local.length > 0 ? { local: Object.fromEntries(local) } : {}),
-      ...(hasHealthCheck ? { localReady: localReadyCount(merged.endpoints.values(), place.name) } : {}),
+      ...(merged.localReady ? { localReady: merged.localReady.get(place.name) ?? 0 } : {}),
     });
     return encoder.encode(members === "{}" ? "}" : `,${members.slice(1)}`);
   },

@@ -16,7 +16,7 @@ import { hostAndPort } from "../../core/net/host-and-port";
 import type { MergedService, ServiceChanges, ServiceRef } from "../client/merged-services";
 import { policyUse, type ProxiedPort, type ProxiedService, type TrafficPolicy } from "../../api/registry/services/proxied-service";
 import { type MergedEndpoint, portKey } from "../../api/registry/endpoint-slices/slice-portion";
-import { localReadyCount, type NodePlace, usableEndpoints } from "../client/usable-endpoints";
+import { type NodePlace, usableEndpoints } from "../client/usable-endpoints";
 import { BalancedPort, type Connecting } from "./balanced-port";
 import { addressWithin, type ListenPlaces } from "./listen-place";
 
@@ -232,10 +232,10 @@ export class ProxyTable {
     });
   }
 
-  #healthOf({ service, endpoints }: MergedService): HealthCheck | undefined {
+  #healthOf({ service, localReady }: MergedService): HealthCheck | undefined {
     const { namespace, name, family, healthCheckNodePort: port } = service;
     if (port === undefined) return undefined;
-    return { namespace, name, family, port, localEndpoints: localReadyCount(endpoints.values(), this.#node.name) };
+    return { namespace, name, family, port, localEndpoints: localReady?.get(this.#node.name) ?? 0 };
   }
 
   /** Puts a route where the Service's earlier one was, or behind the others. Answers the one that is served. */

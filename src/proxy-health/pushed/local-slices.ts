@@ -2,7 +2,7 @@
 import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { EndpointSlice, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { slicePortion } from "../../api/registry/endpoint-slices/slice-portion";
+import { readyAddresses, slicePortion } from "../../api/registry/endpoint-slices/slice-portion";
 import type { FedText, FeedReader } from "../../controllers/followed/followed-store";
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 import { type Family } from "../../core/net/family";
@@ -24,13 +24,8 @@ interface LocalSlice {
 function localSlice(slice: EndpointSlice): LocalSlice | undefined {
   const portion = slicePortion(slice);
   if (!portion || portion.ports.length === 0) return undefined;
-  const byNode = new Map<string, Set<string>>();
-  for (const { ip, ready, nodeName } of portion.endpoints) {
-    if (!ready || nodeName === undefined) continue;
-    byNode.set(nodeName, (byNode.get(nodeName) ?? new Set()).add(ip));
-  }
   const { namespace = "" } = slice.metadata ?? {};
-  const addresses = Object.fromEntries([...byNode].map(([node, ips]) => [node, [...ips].sort()]));
+  const addresses = Object.fromEntries([...readyAddresses([portion])].map(([node, ips]) => [node, [...ips].sort()]));
   return { service: `${namespace}/${portion.serviceName}`, family: portion.family, addresses };
 }
 

@@ -84,6 +84,22 @@ export function endpointsOn(portion: SlicePortion, at: PortionPort): readonly Me
   return list;
 }
 
+/**
+ * The distinct addresses of ready endpoints on each node, over every port of the portions, also ports that the Service does not have. Their number is
+ * what a healthCheckNodePort answers with. Source: pkg/proxy/endpointschangetracker.go getLocalReadyEndpointIPs.
+ */
+export function readyAddresses(portions: Iterable<SlicePortion>): Map<string, Set<string>> {
+  const byNode = new Map<string, Set<string>>();
+  for (const { ports, endpoints } of portions) {
+    if (ports.length === 0) continue;
+    for (const { ip, ready, nodeName } of endpoints) {
+      if (!ready || nodeName === undefined) continue;
+      byNode.set(nodeName, (byNode.get(nodeName) ?? new Set()).add(ip));
+    }
+  }
+  return byNode;
+}
+
 /** Only the first address counts. Conditions that are not set mean ready, serving, not terminating. */
 function portionEndpoint(endpoint: SliceEndpoint, family: Family): PortionEndpoint[] {
   const ip = endpoint.addresses?.[0];

@@ -18,9 +18,17 @@ function naiveView(services: Map<string, Service>, slices: Map<string, EndpointS
     for (const family of FAMILIES) {
       const proxied = proxiedService(service, family);
       if (!proxied) continue;
-      const candidates = [...slices.values()]
+      const own = [...slices.values()]
         .filter(({ metadata, addressType }) => addressType === family && metadata?.labels?.["kubernetes.io/service-name"] === proxied.name)
-        .filter(({ metadata }) => metadata?.labels?.["service.kubernetes.io/headless"] === undefined)
+        .filter(({ metadata }) => metadata?.labels?.["service.kubernetes.io/headless"] === undefined);
+      const ready = own
+        .filter(({ ports }) => ports?.some(({ port }) => port !== undefined))
+        .flatMap(({ endpoints }) => endpoints)
+        .filter(({ conditions, nodeName }) => nodeName !== undefined && (conditions?.ready ?? true))
+        .map(({ nodeName = "", addresses }) => `${nodeName} ${addresses[0] ?? ""}`);
+      const nodes = [...new Set(ready)].map((one) => one.split(" ")[0] ?? "").sort();
+      const localReady = proxied.healthCheckNodePort === undefined ? "no check" : nodes.join();
+      const candidates = own
         .flatMap((slice) =>
           (slice.ports ?? []).flatMap(({ name = "", protocol = "TCP", port }) =>
             port === undefined || !proxied.ports.some((one) => one.name === name && one.protocol === protocol)
@@ -43,7 +51,7 @@ function naiveView(services: Map<string, Service>, slices: Map<string, EndpointS
               other.key === one.key && other !== one && comesBefore(other, one, candidates.indexOf(other) < candidates.indexOf(one)),
           ),
       );
-      view.set(`${proxied.name}/${family}`, [JSON.stringify(proxied), ...best.map(({ text }) => text).sort()].join("\n"));
+      view.set(`${proxied.name}/${family}`, [JSON.stringify(proxied), localReady, ...best.map(({ text }) => text).sort()].join("\n"));
     }
   }
   return view;
@@ -54,13 +62,14 @@ function comesBefore(a: { order: number[]; slice: string }, b: { order: number[]
   return a.slice === b.slice ? isEarlier : a.slice < b.slice;
 }
 
-function textOf({ service, endpoints }: MergedService): string {
+function textOf({ service, endpoints, localReady }: MergedService): string {
+  const ready = localReady && [...localReady].flatMap(([node, count]) => Array.from({ length: count }, () => node)).sort();
   const lines = [...endpoints].flatMap(([port, list]) =>
     list.map(({ key, ready, serving, terminating, nodeName = "", zoneHints, nodeHints }) =>
       [`${port} ${key}`, ready, serving, terminating, nodeName, [...zoneHints, ...nodeHints].join()].join(" "),
     ),
   );
-  return [JSON.stringify(service), ...lines.sort()].join("\n");
+  return [JSON.stringify(service), ready?.join() ?? "no check", ...lines.sort()].join("\n");
 }
 
 it(`random histories (${HISTORIES} from seed ${SEED}): the changes add up to the naive view, and each is one`, () => {

@@ -203,6 +203,28 @@ describe("MergedServices", () => {
     expect(view.isPending).toBe(true);
   });
 
+  it("ready endpoints on a port that the Service does not have: told where it has a check", () => {
+    const view = new MergedServices();
+    const check = { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 32_000 };
+    const told = () => view.sync().updated.map(({ localReady }) => localReady && Object.fromEntries(localReady));
+    const putOther = (...ips: string[]) => {
+      const endpoints = ips.map((ip) => anEndpoint(ip, "ready", { nodeName: "n1" }));
+      view.putSlice(aSlice("web-o", "web", endpoints, { ports: [{ name: "other", port: 9 }] }));
+    };
+    view.putService(aService("web", check));
+    expect(told()).toEqual([{}]);
+    putOther("10.1.0.1");
+    expect(told()).toEqual([{ n1: 1 }]);
+    putOther("10.1.0.2");
+    expect(told(), "another address, the same number").toEqual([]);
+    view.putService(aService("web"));
+    expect(told(), "no check").toEqual([undefined]);
+    putOther("10.1.0.2", "10.1.0.3");
+    expect(told()).toEqual([]);
+    view.putService(aService("web", check));
+    expect(told()).toEqual([{ n1: 2 }]);
+  });
+
   it("definition changes, endpoints stay: their lists are the same objects", () => {
     const view = settled();
     const at = (changes: ServiceChanges) => changes.updated[0]?.endpoints;

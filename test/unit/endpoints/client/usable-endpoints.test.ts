@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { PolicyUse } from "../../../../src/api/registry/services/proxied-service";
 import type { MergedEndpoint } from "../../../../src/api/registry/endpoint-slices/slice-portion";
-import { localReadyCount, usableEndpoints } from "../../../../src/endpoints/client/usable-endpoints";
+import { usableEndpoints } from "../../../../src/endpoints/client/usable-endpoints";
 
 const CLUSTER = { cluster: true, local: false };
 const LOCAL = { cluster: false, local: true };
@@ -114,13 +114,4 @@ describe("usableEndpoints", () => {
       expect(answer.isServedSomewhere).toBe(isServed ?? reachable !== "");
     },
   );
-});
-
-describe("localReadyCount", () => {
-  it("several ports: an address counts once, and only ready ones on the node", () => {
-    const http = ["1 here", "2 here", "3", "4 here servingLast", "5 here notReady"].map(endpoint);
-    const metrics = ["1 here", "6 here"].map(endpoint);
-    expect(localReadyCount([http, metrics], "n1")).toBe(3);
-    expect(localReadyCount([http, metrics], "n2")).toBe(0);
-  });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice, Service } from "../../../../src/api/meta/kubernetes";
 import { MergedServices } from "../../../../src/endpoints/client/merged-services";
+import type { NodePlace } from "../../../../src/endpoints/client/usable-endpoints";
 import { type ProxyConfigPage, ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
 import { aService, aSlice, anEndpoint, type SliceEndpoint } from "../../../support/values/endpoint-objects";
 
@@ -103,6 +104,16 @@ describe("page of a node", () => {
       ],
       removed: [],
     });
+  });
+
+  it("ready endpoints on a port that the Service does not have: count for its check, on their node alone", () => {
+    const world = new World();
+    const spec = { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 32000 };
+    const ready = (node: NodePlace) => readAll(world.configs.page(node) as ProxyConfigPage).map(({ localReady }) => localReady);
+    world.put(aService("web", spec), web(on("n1", "10.1.0.1")));
+    expect([ready(N1), ready(N2)]).toEqual([[1], [0]]);
+    world.put(aSlice("web-b", "web", [on("n1", "10.1.0.1"), on("n2", "10.1.0.2")], { ports: [{ name: "other", port: 9 }] }));
+    expect([ready(N1), ready(N2), ready(N3)]).toEqual([[1], [1], [0]]);
   });
 
   it("cluster without Services: an empty page, then nothing", () => {

@@ -231,6 +231,11 @@ it("health checks: the Services with a healthCheckNodePort, and their local read
   world.sync();
   const check = { namespace: "default", name: "web", family: "IPv4", port: 32_000 };
   expect(world.table.healthChecks).toEqual([{ ...check, localEndpoints: 1 }]);
+  world.slice("web", [anEndpoint("10.1.0.1", "ready", HERE), anEndpoint("10.1.0.4", "ready", HERE)], {
+    ports: [{ name: "other", port: 9 }],
+  });
+  world.sync();
+  expect(world.table.healthChecks, "a port that the Service does not have").toEqual([{ ...check, localEndpoints: 2 }]);
   world.slice("web", []);
   world.sync();
   expect(world.table.healthChecks).toEqual([{ ...check, localEndpoints: 0 }]);

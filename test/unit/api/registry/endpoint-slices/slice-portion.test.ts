@@ -1,7 +1,12 @@
 /** Rows from upstream pkg/proxy/endpointslicecache_test.go. */
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice } from "../../../../../src/api/meta/kubernetes";
-import { endpointsOn, type MergedEndpoint, slicePortion } from "../../../../../src/api/registry/endpoint-slices/slice-portion";
+import {
+  endpointsOn,
+  type MergedEndpoint,
+  readyAddresses,
+  slicePortion,
+} from "../../../../../src/api/registry/endpoint-slices/slice-portion";
 import { aSlice, anEndpoint } from "../../../../support/values/endpoint-objects";
 
 /** Each port of the slice with its endpoints. */
@@ -79,4 +84,22 @@ describe("slicePortion", () => {
   ])("%s: as kube-proxy reads it", (_, slice, expected) => {
     expect(keysOf(slice)).toEqual(expected);
   });
+});
+
+it("readyAddresses: an address counts once over all slices and ports, and only ready ones that have a node", () => {
+  const on = (nodeName: string) => ({ nodeName });
+  const [here, there] = [on("n1"), on("n2")];
+  const slices = [
+    aSlice("a", "web", [anEndpoint("10.1.0.1", "ready", here), anEndpoint("10.1.0.2", "ready", there), anEndpoint("10.1.0.3")]),
+    aSlice("b", "web", [anEndpoint("10.1.0.1", "ready", here), anEndpoint("10.1.0.4", "published", here)], {
+      ports: [{ name: "x", port: 9 }],
+    }),
+    aSlice("c", "web", [anEndpoint("10.1.0.5", "servingLast", here), anEndpoint("10.1.0.6", "notReady", here)]),
+    aSlice("without-ports", "web", [anEndpoint("10.1.0.7", "ready", here)], { ports: [] }),
+  ];
+  const byNode = readyAddresses(slices.flatMap((slice) => slicePortion(slice) ?? []));
+  expect([...byNode].map(([node, addresses]) => [node, ...addresses])).toEqual([
+    ["n1", "10.1.0.1", "10.1.0.4"],
+    ["n2", "10.1.0.2"],
+  ]);
 });

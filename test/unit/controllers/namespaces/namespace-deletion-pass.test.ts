@@ -136,7 +136,7 @@ describe("the pass of the namespace controller", () => {
     expect(await world.pass()).toEqual({ left: true });
     expect(world.store.scheduler.now - begun).toBe(MINUTE_MS);
     expect(world.troubles("a")).toEqual(["NamespaceDeletionContentFailure"]);
-    expect(world.logged).toEqual(["warn namespace deletion Error: leases.coordination.k8s.io: no answer within 60000 ms"]);
+    expect(world.logged).toEqual(["warn a namespace was not emptied yet Error: leases.coordination.k8s.io: no answer within 60000 ms"]);
     expect([world.stored("a") !== undefined, world.stored("b")]).toEqual([true, undefined]);
   });
 

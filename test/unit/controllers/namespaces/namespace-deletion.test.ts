@@ -121,7 +121,10 @@ describe("a pass", () => {
       expect(await deleteNamespaces(ports)).toMatchObject({ seen: 2, finished: 0, failed: 2 });
       expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
       if (fails === "close") expect(log.some((line) => line.startsWith("empty"))).toBe(false);
-      expect(log.filter((line) => line.startsWith("warn"))).toEqual(["warn namespace deletion a", "warn namespace deletion b"]);
+      expect(log.filter((line) => line.startsWith("warn"))).toEqual([
+        "warn a namespace was not emptied yet a",
+        "warn a namespace was not emptied yet b",
+      ]);
     },
   );
 

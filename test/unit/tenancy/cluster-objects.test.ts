@@ -1,5 +1,8 @@
 import { expect, it } from "vitest";
+import { CONTROLLERS } from "../../../durable-objects/controllers";
 import { clusterObjects, nodeProxyOf } from "../../../src/tenancy/cluster-objects";
+
+const [load] = Object.values(import.meta.glob("../../../docs/clusters.md", { query: "?raw", import: "default" }));
 
 it("end of a cluster: credentials, the view and the controllers first, then the services store, and the Coordinator last", () => {
   const objects = clusterObjects(["namespaces", "repair"])
@@ -31,4 +34,11 @@ it("objects that keep the health of nodes: the end of a cluster knows that of ev
   }
   expect([counts.size, known.length]).toEqual([16, 16]);
   expect(Math.max(...counts.values())).toBeLessThan(150);
+});
+
+it("docs/clusters.md: names the number of a cluster's objects", async () => {
+  const page = (await load?.()) as string;
+  const objects = clusterObjects(CONTROLLERS.names).length;
+  expect(page).toContain(`"phase":"Terminating","objects":${objects},"wiped":7`);
+  expect(page).toContain(`a list of ${objects} objects`);
 });

@@ -90,7 +90,7 @@ await runProgram({
   },
 });
 
-/** Of random requests: another commit makes others, and the same one the same. Outside a repository 1. */
+/** The seed of random requests: another commit makes others, and the same one the same. Outside a repository it is 1. */
 function seedOfCommit(): string {
   try {
     const commit = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });

@@ -19,7 +19,7 @@ const conformance = "test/e2e/conformance";
 const WAITING = ["identity", "import", "nodes", "proxy", "repair-by-poke", "stalled-bodies", "watching"].map(
   (name) => `test/e2e/${name}.test.ts`,
 );
-/** Of one run in one runtime. */
+/** The parts of one run in one runtime. */
 const PURE = {
   "unit tests": "test/unit/",
   "simulated scenarios": "test/sim/",

@@ -1,7 +1,7 @@
 /** Schema and statements of the node ports that Services hold. */
 import type { NodePortStorage } from "../../src/addresses/clusterip/node-port-storage";
 
-/** Services that were stored before there were rows get their rows. Of two Services with one port the first by key has it. */
+/** Services that were stored before there were rows get their rows. Where two Services have one port, it goes to the first by key. */
 export const NODE_PORTS_SCHEMA = `
    CREATE TABLE node_ports (
      protocol TEXT NOT NULL,

@@ -34,7 +34,7 @@ export async function servedTypes(api: Api): Promise<BackupType[]> {
   return lists.flat();
 }
 
-/** Of all objects of the type, or of those of one namespace. */
+/** The path of all objects of the type, or of those of one namespace. */
 export function typePath(type: BackupType, namespace?: string): string {
   return `${pathOf(type)}${namespace === undefined ? "" : `/namespaces/${encodeURIComponent(namespace)}`}/${type.resource}`;
 }

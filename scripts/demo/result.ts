@@ -85,7 +85,7 @@ function triedOnce(phases: readonly Phase[]): Claim {
   };
 }
 
-/** Of node-2, whose proxy goes on without its agent. */
+/** The claim about node-2, whose proxy goes on without its agent. */
 function silence(phases: readonly Phase[]): Claim {
   const given = at(phaseOf(phases, "node-2 is silent"), 2, "given");
   return { text: `${String(given)} new connections at node-2 after the silence of its agent was noticed`, isSo: given === 0 };

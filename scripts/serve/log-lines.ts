@@ -92,7 +92,7 @@ export function logLineText(line: string): string {
   return `${new Date(time).toLocaleTimeString("en-GB")} ${level.padEnd(LEVEL_WIDTH)} ${event}${told.join("")}`;
 }
 
-/** Of an audit record what a person looks for: who, what, and the outcome. */
+/** What a person looks for in an audit record: who, what, and the outcome. */
 function auditFields({ record }: Record<string, unknown>): Record<string, unknown> {
   const { verb, user, impersonatedUser, objectRef = {}, requestURI, responseStatus } = record as Partial<AuditRecord>;
   const { resource, namespace, name, subresource } = objectRef;

@@ -17,7 +17,7 @@ export const TELL_APART_MS = 60_000;
 /** From the first answer to the message about it: behind the answer, with those of the same moment. */
 export const TELL_DELAY_MS = 1_000;
 const TELL_TIMEOUT_MS = 5_000;
-/** Of a message without news. The next news brings the counts. */
+/** A message without news is repeated so often. The next news brings the counts. */
 export const REPEATS_MAX = 5;
 
 export class CountedNodeProxy extends NodeProxy {

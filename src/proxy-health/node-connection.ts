@@ -8,7 +8,7 @@ import { hostAndPort } from "../core/net/host-and-port";
 
 /** Where kube-proxy answers /healthz and /livez. */
 export const PROXY_HEALTH_PORT = 10_256;
-/** Of a Node that does not say where its kubelet listens. */
+/** The kubelet's port where its Node names none. */
 const KUBELET_PORT = 10_250;
 
 /** In the order of kubeadm's `--kubelet-preferred-address-types`: names of hosts mean nothing to this server, so they come last. */

@@ -48,7 +48,7 @@ const ASK_TIMEOUT_MS = 5_000;
 const UNTOLD_MS = 60_000;
 /** Such Nodes whose store is asked at once whether they are still there. */
 const CONFIRMED_AT_ONCE = 8;
-/** Of a question for a Node: each push that comes meanwhile may be newer than its answer. */
+/** A Node is asked for so often in a row: each push that comes meanwhile may be newer than the answer. */
 const FINDS_MAX = 3;
 /** Names without a Node that are remembered with the time of their last question; beyond it that memory starts over. */
 const ASKED_UNKNOWN_MAX = 1_000;

@@ -19,8 +19,8 @@ export interface NodeAnswer extends HealthAnswer {
 export type CountedAnswers = "all" | "ofNodes";
 
 /**
- * The error text of a check while nothing is known that could go on. Of a node: neither the store of Nodes nor the controller has ever said whether it is
- * there. Of a Service: the controller has not told of checks. Errors cross RPC as their text.
+ * The error text of a check while nothing is known that could go on. For a node: neither the store of Nodes nor the controller has ever said whether it is
+ * there. For a Service: the controller has not told of checks. Errors cross RPC as their text.
  */
 export const NOTHING_KNOWN = "nothing is known of the node yet";
 

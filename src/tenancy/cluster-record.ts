@@ -92,7 +92,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     await this.#learn();
     const row = storage.load();
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
-    // Also the same list is a later version. Of a record that was brought back from a backup the objects may know later versions than it does.
+    // Also the same list is a later version. The objects may know later versions than a record that was brought back from a backup.
     const version = Math.max((storage.controllersLoad()?.version ?? 0) + 1, clock.now());
     const untold = { version, list, isTold: false };
     storage.controllersSave(untold);

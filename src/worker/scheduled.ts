@@ -282,8 +282,8 @@ async function carryOn(env: Env, cluster: string): Promise<number> {
 }
 
 /**
- * The next clusters with writes. Of those that several places share, each place goes through the directory with a cursor of its own, and has its
- * part: of so many that it visits as many as a place alone.
+ * The next clusters with writes. Where several places share them, each goes through the directory with a cursor of its own, and takes its part of a page
+ * that is so large that it visits as many as a place alone.
  */
 async function busyPage(env: Env, { name, rhythm, minutes }: Job, places: CronPlaces | undefined): Promise<Page> {
   const limit = Math.min(CRON_CLUSTERS_MAX * (places?.all.length ?? 1), LISTED_MAX);

@@ -24,14 +24,14 @@ const ALONE_SECONDS = 10;
 const REPORT_EVERY_SECONDS = 30;
 /** Each has 15 checks a second: none is closed for its silence. */
 const CONNECTIONS = 100;
-/** Of those that make the Nodes, which are not to overload the server, and of the agents, of which each has 8 reports a second. */
+/** Connections that make the Nodes, few so as not to overload the server, and those of the agents, each with 8 reports a second. */
 const FEW_CONNECTIONS = 20;
-/** Of the reports before the checks: no process starts while the clock of the checks runs. */
+/** The reports begin so long before the checks: no process starts while the clock of the checks runs. */
 const HEAD_START_SECONDS = 5;
 const P99_MS_MAX = 100;
 const TAINTED = 500;
 const VISIBLE_MS_MAX = 3_000;
-/** Of a single taint, asked for by one client without a pause. */
+/** The bound for a single taint, asked for by one client without a pause. */
 const ONE_VISIBLE_MS_MAX = 1_000;
 const COUNTED = 200;
 

@@ -41,7 +41,7 @@ export async function benchNodeLeases({ minutes = MINUTES }: { minutes?: number 
   ];
 }
 
-/** Of one renewal that has a turn of its store for itself. */
+/** The cost of one renewal that has a turn of its store for itself. */
 function renewalCost(): Promise<Cost> {
   return CountedRuntime.with(async ({ send, costOf }) => {
     const { metadata } = await send<{ metadata: { uid: string } }>("POST", "/api/v1/nodes", { metadata: { name: "node-1" } });

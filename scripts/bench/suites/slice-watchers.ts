@@ -188,7 +188,7 @@ async function resumption(server: Server, path: string, events: number): Promise
   return { seen, bytes, ms: performance.now() - startedAt };
 }
 
-/** Of the whole collection, now. */
+/** The revision of the whole collection, now. */
 async function revisionOf(server: Server, path: string): Promise<string> {
   const { metadata } = await getJson<{ metadata: { resourceVersion: string } }>(`${server.url}${path}?limit=1`);
   return metadata.resourceVersion;

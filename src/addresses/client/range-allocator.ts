@@ -7,7 +7,7 @@ import type { CidrUsage } from "../metrics/allocator-families";
 import type { AllocatorError } from "./allocator-error";
 import { type AllocatorPorts, PoolAllocator } from "./pool-allocator";
 
-/** Of any length: a /31, /32 or /128 is always full. */
+/** The CIDR has any length: a /31, /32 or /128 is always full. */
 export class RangeAllocator extends PoolAllocator {
   readonly cidr: string;
   readonly #prefix: Prefix;

@@ -73,7 +73,7 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
     return { left: false, againAt: left ? this.ports.clock.now() : againAt };
   }
 
-  /** Of the variable CONTROLLERS nobody tells a controller that it is on again. */
+  /** Pokes the other controllers, too: nobody tells one that the variable CONTROLLERS has turned it on again. */
   #lookAtEverything(): void {
     this.ports.storage.numberSet(SWEEP_ASKED, 1);
     for (const other of this.ports.others()) void other.poke().catch(() => undefined);

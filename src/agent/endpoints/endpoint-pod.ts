@@ -30,8 +30,8 @@ const TOLERATIONS = [
 ].map(([taint, effect]) => ({ key: `node.kubernetes.io/${taint}`, operator: "Exists", effect }));
 
 /**
- * `web.node-1`: an entry's name has no dot, so no two endpoints of two nodes have one name. Of a node with a very long name the end gives way to a hash of
- * the whole: 253 characters are the most that a Pod's name has.
+ * `web.node-1`: an entry's name has no dot, so no two endpoints of two nodes have one name. The end of a very long node name gives way to a hash of the
+ * whole: 253 characters are the most that a Pod's name has.
  */
 export function podNameOf(entry: string, node: string): string {
   const name = `${entry}.${node}`;
@@ -87,7 +87,7 @@ export function storedEntry({ metadata }: Pod): string {
   return metadata?.annotations?.[ENTRY_ANNOTATION] ?? "";
 }
 
-/** Of the entry that the Pod was last made like; of its spec when it does not say. */
+/** The drain time of the entry that the Pod was last made like; that of its spec when the Pod does not say. */
 export function drainSecondsOf(pod: Pod): number {
   const seconds = storedMember(pod, "drainSeconds");
   return typeof seconds === "number" && seconds >= 0 ? seconds : Number(pod.spec?.terminationGracePeriodSeconds ?? 0);

@@ -175,7 +175,7 @@ export class QuotaGuard {
       const objects = countIn(namespace);
       if (objects === undefined) return undefined;
       usage = { objects };
-      // Of other namespaces nothing is heard.
+      // Nothing is heard of other namespaces.
       if (this.#limits.has(namespace)) this.#usage.set(namespace, usage);
     }
     const places = names.map((name) => rules.measured.indexOf(name));

@@ -25,7 +25,7 @@ import { isTooLarge } from "./object-size";
 import { RevisionMarks } from "./revision-marks";
 import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
 
-/** Of the history; the default is what limits.ts says. */
+/** Bounds of the history; the default is what limits.ts says. */
 export interface HistoryBounds {
   entriesMax: number;
   sizeMax: number;

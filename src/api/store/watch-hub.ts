@@ -81,7 +81,7 @@ interface Watcher extends WatchRequest {
   nextSignAt: number;
 }
 
-/** Of a watch that has not begun: every change is another's to send. */
+/** The place of a watch that has not begun: every change is another's to send. */
 const NOT_BEGUN = Infinity;
 
 const BOOKMARK_BEFORE_END_MS = 2_000;
@@ -342,7 +342,7 @@ export class WatchHub {
   }
 }
 
-/** Of the text that waits, in one flush. */
+/** The part of the waiting text that one flush takes. */
 const CROWD_SHARE = 1 / 16;
 
 /** About every minute, and once shortly before the end; never again after that. */

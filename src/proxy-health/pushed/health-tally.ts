@@ -2,7 +2,7 @@
 import type { HealthPath } from "../../api/meta/proxy-health";
 import { FAMILIES, type Family } from "../../core/net/family";
 
-/** Of a node with an agent. `late`: a change waits too long, or the proxy itself says that it is not healthy. */
+/** States of a node with an agent. `late`: a change waits too long, or the proxy itself says that it is not healthy. */
 export const NODE_STATES = ["healthy", "late", "silent"] as const;
 export type NodeState = (typeof NODE_STATES)[number];
 export type NodeStates = Readonly<Record<NodeState, number>>;
@@ -35,7 +35,7 @@ export interface HealthTally {
   readonly families?: FamilyStates;
 }
 
-/** Of all objects of a cluster. */
+/** The sums of all objects of a cluster. */
 export interface HealthCounts {
   readonly answers: AnswerCounts;
   readonly nodes: NodeStates;

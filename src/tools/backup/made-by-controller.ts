@@ -2,10 +2,10 @@
  * Which slices and Endpoints controllers make of other objects that are backed up, and what servers make of themselves. A backup leaves them out: after a
  * restore they are made anew, and restored ones would stand beside those.
  *
- *   slices of the slice controller   made while their Service has a selector. Of a Service that lost it nobody keeps them, nor of a Service that was
- *                                    deleted without them: they are backed up. Those that name a Service that is gone as their owner are being deleted
+ *   slices of the slice controller   made while their Service has a selector. Nobody keeps those of a Service that lost it, or that was deleted
+ *                                    without them: they are backed up. Those that name a Service that is gone as their owner are being deleted
  *   mirrored slices                  always: what Endpoints by hand do not make is deleted
- *   Endpoints of the controller      made while their Service has a selector; without one they are whose who writes them now. Of no Service: they are
+ *   Endpoints of the controller      made while their Service has a selector; without one they are whose who writes them now. Those of no Service are
  *                                    being deleted
  *   those of `default/kubernetes`    that the server keeps: another server has other addresses
  *   identity Leases                  always: they say who serves the cluster now

@@ -61,7 +61,7 @@ export async function lookAtSlices(
     const unchecked = "too many Pods or endpoints for one request: whether EndpointSlices agree with Pods was not checked";
     return { suspicions: [], unchecked: [`${unchecked}; npm run check compares them`] };
   }
-  // Of another server nothing is known but what it shows.
+  // Nothing is known of another server but what it shows.
   if (!wanted || !shown)
     return { suspicions: [], unchecked: controller ? ["Pods or EndpointSlices may not be listed: they were not compared"] : [] };
   const unreadable = [...wanted.unreadable, ...shown.unreadable];

@@ -17,7 +17,7 @@ import { pageNotFound, type Rendering, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
 import { nodeHealthResponse, portHealthResponse, unkept } from "../system/node-health";
 
-/** Of the question for the Node, which is asked beside each check: load balancers give up after some seconds. */
+/** The longest wait for the Node, which is asked for beside each check: load balancers give up after some seconds. */
 const NODE_TIMEOUT_MS = 3_000;
 
 export interface ConnectRequest {

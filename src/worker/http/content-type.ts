@@ -13,7 +13,7 @@ export const PATCH_TYPES = [
 
 export type BodyType = "json" | "yaml" | "protobuf";
 
-/** Parameters of a media type as Go's mime.ParseMediaType takes them; one semicolon may stand at the end. Of patches they are not looked at. */
+/** Parameters of a media type as Go's mime.ParseMediaType takes them; one semicolon may stand at the end. Those of patches are not looked at. */
 const PARAMETERS = /^(?:;\s*[^\s;=",]+\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;=",]+)\s*)*(?:;\s*)?$/;
 
 /** The form of a POST, PUT or DELETE body; undefined = 415. No header means JSON, as upstream. */

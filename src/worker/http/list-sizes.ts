@@ -5,7 +5,7 @@ import { RecentMap } from "./recent-map";
 /** Some hundred bytes each. */
 const LISTS_MAX = 1_000;
 const CHARS_PER_SEAT = 100_000;
-/** Of all seats for reads, so that ten of the largest lists are under way. */
+/** The largest list takes this part of all seats for reads, so that ten such lists are under way. */
 const SHARE_MAX = 1 / 10;
 const PAGED = ["limit", "continue"];
 const NARROWED = [...PAGED, "labelSelector", "fieldSelector"];
@@ -39,7 +39,7 @@ export class ListSizes {
   }
 }
 
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 export const listSizes = new ListSizes();
 
 function keyOf({ cluster, group, resource, namespace }: ListedCollection): string {

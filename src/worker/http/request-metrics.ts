@@ -68,5 +68,5 @@ export class RequestMetrics {
   }
 }
 
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 export const requestMetrics = new RequestMetrics();

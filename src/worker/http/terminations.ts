@@ -44,5 +44,5 @@ function isTermination({ status, headers }: Pick<Response, "status" | "headers">
   return status === 429 || (status === 504 && !headers.has("Retry-After"));
 }
 
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 export const terminations = new Terminations();

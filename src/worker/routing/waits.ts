@@ -59,7 +59,7 @@ export class Waits {
   }
 }
 
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 export const waits = new Waits();
 
 /** A watch that is over before its first event. */

@@ -35,5 +35,5 @@ export class WriteStreaks {
   }
 }
 
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 export const writeStreaks = new WriteStreaks();

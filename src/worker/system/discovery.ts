@@ -11,7 +11,7 @@ import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersio
 /** Upstream's clients tell the aggregated form by exactly this. */
 const AGGREGATED_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
-/** Of the aggregated documents. */
+/** ETags of the aggregated documents. */
 const etags = new WeakMap<ServedApis, Map<string, string>>();
 
 /** Texts that never change while an isolate lives. */

@@ -54,5 +54,5 @@ export class HealthSlis {
   }
 }
 
-/** Of the isolate that this code runs in. */
+/** One for each isolate. */
 export const healthSlis = new HealthSlis();

@@ -62,7 +62,7 @@ const JOBS: Check = {
 };
 const lateJobs = new LateJobs(systemClock, HEALTH_CLUSTERS_MAX);
 
-/** Of the jobs that tell. None where nobody knows what cron owes the cluster. */
+/** Times of the jobs that tell. There are none where nobody knows what cron owes the cluster. */
 async function jobTimesIfKnown(env: Env, cluster: string, writtenSinceMs: number): Promise<JobTime[]> {
   try {
     return await withTimeout(systemClock, READY_TIMEOUT_MS, jobTimes(env, cluster, writtenSinceMs));

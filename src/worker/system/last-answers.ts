@@ -7,7 +7,7 @@ import type { HealthPath } from "../../api/meta/proxy-health";
 import type { NodeAnswer } from "../../proxy-health/rpc";
 import { RecentMap } from "../http/recent-map";
 
-/** Of all nodes, of each kind. One has less than 1 KB. */
+/** Answers of all nodes, of each kind. One has less than 1 KB. */
 const ANSWERS_MAX = 20_000;
 /** Checks of Services of one node, so that no node takes the place of the others. */
 const NODE_CHECKS_MAX = 1_000;

@@ -37,7 +37,7 @@ function defaults(node: Node): void {
   if (node.status?.capacity && !node.status.allocatable) node.status.allocatable = { ...node.status.capacity };
 }
 
-/** The rules of a create. Of the status, this and the functions below judge what is not stored so already. */
+/** The rules of a create. This and the functions below judge only those members of the status that are not stored so already. */
 function validateNode(node: Node, before?: Node): FieldError[] {
   const errors: FieldError[] = [];
   validateTaints(node.spec?.taints ?? [], errors);

@@ -1,4 +1,7 @@
-/** Static defaulting of pods and pod templates: upstream pkg/apis/core/v1/defaults.go. Of the additions of admission plugins only tolerations are made (default-tolerations.ts). */
+/**
+ * Static defaulting of pods and pod templates: upstream pkg/apis/core/v1/defaults.go. Tolerations (default-tolerations.ts) are the only additions of
+ * admission plugins that are made.
+ */
 import type { Pod, PodTemplate } from "../../meta/kubernetes";
 import { compareQuantities } from "../../schema/quantity";
 

@@ -75,7 +75,7 @@ function validateClaims({ resources }: Container, field: string, { resourceClaim
   });
 }
 
-/** Of Pods, not of templates: an image has no space around it. */
+/** The image of a Pod has no space around it; that of a template may. */
 export function validateImages(containers: readonly Container[] | undefined, field: string, errors: FieldError[]): void {
   (containers ?? []).forEach(({ image = "" }, i) => {
     if (image.trim() !== image) errors.push(invalidValue(`${field}[${i}].image`, image, "must not have leading or trailing whitespace"));

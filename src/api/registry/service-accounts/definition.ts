@@ -10,7 +10,7 @@ import { defineAction, defineResource } from "../resource";
 const ENFORCE_MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets";
 const ENFORCE_WARNING = `metadata.annotations[${ENFORCE_MOUNTABLE_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`;
 
-/** Of a reference to a Secret only the name is kept (cleanSecretReferences). */
+/** Keeps nothing but the name of each reference to a Secret (cleanSecretReferences). */
 function keepNamesOfSecrets({ secrets }: ServiceAccount): void {
   secrets?.forEach(({ name }, i) => (secrets[i] = name === undefined ? {} : { name }));
 }

@@ -13,7 +13,7 @@ function cidrsOf(serviceCIDR: ServiceCIDR): readonly string[] {
   return serviceCIDR.spec?.cidrs ?? [];
 }
 
-/** Of an update only a second range is judged: no other change is allowed. */
+/** An update is judged only when it adds a second range: no other change is allowed. */
 function validateServiceCIDR(serviceCIDR: ServiceCIDR, _context: StrategyContext, before?: ServiceCIDR): FieldError[] {
   return before && !addsRange({ after: serviceCIDR, before }) ? [] : validateCIDRs(serviceCIDR);
 }

@@ -1,4 +1,5 @@
 /** Endpoints (core/v1, deprecated): upstream pkg/apis/core/validation ValidateEndpoints and defaults.go. */
+import { semanticEqual } from "../../meta/equality";
 import { invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Endpoints } from "../../meta/kubernetes";
@@ -7,14 +8,20 @@ import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { warnOfAddress } from "../address-warnings";
 import { BASE_STRATEGY } from "../base-strategy";
 import { PROTOCOLS } from "../protocols";
-import type { Strategy } from "../resource";
+import type { Strategy, StrategyContext } from "../resource";
 import { specialAddressMessages } from "../../../core/net/special-addresses";
 
 type Subset = NonNullable<Endpoints["subsets"]>[number];
 type Address = NonNullable<Subset["addresses"]>[number];
 type Port = NonNullable<Subset["ports"]>[number];
 
-function validateEndpoints(endpoints: Endpoints): FieldError[] {
+/** Subsets that an update leaves as they are need not hold to the rules: older releases may have taken them. */
+function validateEndpoints(endpoints: Endpoints, _: StrategyContext, before?: Endpoints): FieldError[] {
+  const errors = validateSubsets(endpoints);
+  return errors.length > 0 && before && semanticEqual(before.subsets, endpoints.subsets) ? [] : errors;
+}
+
+function validateSubsets(endpoints: Endpoints): FieldError[] {
   const errors: FieldError[] = [];
   (endpoints.subsets ?? []).forEach((subset, i) => {
     const field = `subsets[${i}]`;

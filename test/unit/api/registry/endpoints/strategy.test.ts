@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Endpoints } from "../../../../../src/api/meta/kubernetes";
 import { endpointsDefinition as definition } from "../../../../../src/api/registry/endpoints/definition";
-import { create } from "../outcomes";
+import { create, update } from "../outcomes";
 
 type Subset = NonNullable<Endpoints["subsets"]>[number];
 
@@ -45,6 +45,18 @@ describe("validation", () => {
     expect(got).toHaveLength(want.length);
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
   });
+});
+
+it.each<[string, Subset[], string[]]>([
+  ["the same subsets with another label", [{ addresses: [{ ip: "127.0.0.1" }] }], []],
+  ["the same subsets with an empty list", [{ addresses: [{ ip: "127.0.0.1" }], notReadyAddresses: [] }], []],
+  ["another bad address", [{ addresses: [{ ip: "127.0.0.2" }] }], ["subsets[0].addresses[0].ip"]],
+  ["a good subset beside", [{ addresses: [{ ip: "127.0.0.1" }] }, { addresses }], ["subsets[0].addresses[0].ip"]],
+])("an update of subsets that no rule allows, %s: refused where subsets change", (_, subsets, want) => {
+  const metadata = { namespace: "ns", name: "a", uid: "u", resourceVersion: "1" };
+  const before: Endpoints = { metadata, subsets: [{ addresses: [{ ip: "127.0.0.1" }] }] };
+  const { errors } = update<Endpoints>(definition, { after: { metadata: { ...metadata, labels: { a: "b" } }, subsets }, before });
+  expect(errors.map((error) => error.split(":")[0])).toEqual(want);
 });
 
 it("a write: sets the protocol TCP, and warns of addresses in another form", () => {

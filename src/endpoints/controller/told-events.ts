@@ -11,7 +11,7 @@ const KIND = "told";
 const HELD_MAX = 100;
 
 export class ToldEvents {
-  /** notes by Service */
+  /** by Service: uid and note of each event, since another object of the name has not had it */
   readonly #told = new Map<string, readonly string[]>();
 
   /** @param action what the controller does, in CamelCase */
@@ -22,23 +22,24 @@ export class ToldEvents {
   ) {}
 
   load(): void {
-    for (const [key, notes] of this.rows.saved<readonly string[]>(KIND)) this.#told.set(key, notes);
+    for (const [key, texts] of this.rows.saved<readonly string[]>(KIND)) this.#told.set(key, texts);
   }
 
   /** All that hold now for the Service of this key: those are told that did not hold at the last look. Only the first HELD_MAX count. */
   tellOnce(key: string, regarding: EventSubject, all: readonly ObjectEvent[]): void {
     const events = all.slice(0, HELD_MAX);
     const before = this.#told.get(key) ?? [];
-    const notes = events.map(({ note }) => note);
-    if (notes.length === before.length && notes.every((note) => before.includes(note))) return;
+    const textOf = ({ note }: ObjectEvent): string => `${regarding.uid ?? ""} ${note}`;
+    const texts = events.map(textOf);
+    if (texts.length === before.length && texts.every((text) => before.includes(text))) return;
     this.tell(
       regarding,
-      events.filter(({ note }) => !before.includes(note)),
+      events.filter((event) => !before.includes(textOf(event))),
     );
     this.forget(key);
-    if (notes.length === 0) return;
-    this.#told.set(key, notes);
-    this.rows.put(KIND, key, notes);
+    if (texts.length === 0) return;
+    this.#told.set(key, texts);
+    this.rows.put(KIND, key, texts);
   }
 
   tell(regarding: EventSubject, events: readonly ObjectEvent[]): void {

@@ -33,6 +33,17 @@ const relabelled =
   (value: string): Step =>
   (world) =>
     world.patch("services", "s", { metadata: { labels: { a: value } } });
+const replaced: Step = async (world) => {
+  await world.delete("services", "s");
+  await service(world);
+  await auto("Auto")(world);
+};
+const asleep =
+  (step: Step): Step =>
+  (world) => {
+    world.sleep();
+    return step(world);
+  };
 const refused =
   (call: string): Step =>
   (world) => {
@@ -68,6 +79,12 @@ it.each<[string, Name, Step[], string[]]>([
     "the annotation Auto goes and comes again: told again",
     "slices",
     [service, auto("Auto"), settle, auto(null), settle, auto("auto")],
+    Array.from({ length: 2 }, () => "Service Warning TopologyAwareHintsDisabled Topology Aware Hints has been disabled, addressType: IPv4"),
+  ],
+  [
+    "another Service of the name with the same annotation, between two looks: told again",
+    "slices",
+    [service, auto("Auto"), settle, asleep(replaced), wake, relabelled("1")],
     Array.from({ length: 2 }, () => "Service Warning TopologyAwareHintsDisabled Topology Aware Hints has been disabled, addressType: IPv4"),
   ],
   [

@@ -21,7 +21,7 @@ export interface FeedReader {
   passesOver?(object: FedText): boolean;
   /** the keys of what is kept: those that a whole list lacks are gone */
   keys(): Iterable<string>;
-  /** A whole list was read. What it lacks may never have been told of. */
+  /** A whole list was read, and the history behind it to its end. What the list lacks may never have been told of. */
   relisted?(): void;
 }
 
@@ -48,6 +48,8 @@ interface Listing {
 
 export class FollowedStore {
   #listing: Listing | undefined;
+  /** A list was read to its end, and the history behind it was not. */
+  #isBehindList = false;
   #isRead = false;
 
   /** @param name of the store's cursor */
@@ -77,6 +79,8 @@ export class FollowedStore {
         for (const { deleted, object, key, revision } of answer.changes) this.#absorb(object, deleted, key, revision);
         this.cursors.moveCursor(this.name, answer.cursor);
         if (answer.more) continue;
+        if (this.#isBehindList) this.reader.relisted?.();
+        this.#isBehindList = false;
         this.#isRead = true;
         return true;
       }
@@ -100,7 +104,7 @@ export class FollowedStore {
     if (page.next !== "") return;
     this.#listing = undefined;
     for (const key of [...this.reader.keys()]) if (!listing.listed.has(key)) this.reader.gone(key);
-    this.reader.relisted?.();
+    this.#isBehindList = true;
     this.cursors.moveCursor(this.name, listing.cursor);
   }
 

@@ -65,7 +65,7 @@ export class KeptSlices implements FeedReader {
     if (this.tracker.isForeignChange(slice)) this.foreign(serviceKeyOf(slice));
   }
 
-  /** The list has every write of the controller, so none is awaited any more. A slice that it lacks may have gone without a word. */
+  /** List and history have every write of the controller, so none is awaited any more. A slice that they lack may have gone without a word. */
   relisted(): void {
     for (const key of this.tracker.forgetAll()) this.foreign(key);
   }

@@ -274,6 +274,33 @@ it("a written slice goes before the history tells of it, and the history is lost
   expect(world.slices.flatMap((slice) => endpointsOf(slice).flatMap(({ addresses }) => addresses)).sort()).toEqual(want);
 });
 
+it("an own write between two pages of a list, and then no history can be read: it is not made again", async () => {
+  const world = await cluster(6, { max: 1, historyEntries: 5 });
+  const first = (i: number) => world.putPod(pod(i, { labels: { app: "b" } }));
+  await world.putService(aService({ selector: { app: "b" } }, { name: "a" }));
+  await first(10);
+  await world.settle();
+  const slice = world.slices.at(-1)?.metadata?.name ?? "";
+  const unread = new Set(["endpointslices objectsSince"]);
+  world.fault = (call) => (unread.has(call) ? "down" : undefined);
+  for (let i = 0; i < 8; i++) await world.patch("endpointslices", slice, { metadata: { annotations: { turn: String(i) } } });
+  let pages = 0;
+  world.fault = (call) => (call === "endpointslices objectsAfter" && ++pages > 1 ? "down" : undefined);
+  await world.settle(30_000);
+  world.takeWrites();
+  await first(11);
+  await world.settle(30_000);
+  expect(world.takeWrites(), "behind the first page, which has the slices of Service a").toEqual([CREATE]);
+  world.fault = (call) => (unread.has(call) ? "down" : undefined);
+  await world.settle(30_000);
+  await first(12);
+  await world.settle(30_000);
+  world.fault = () => undefined;
+  await world.settle(60_000);
+  expect(world.takeWrites()).toEqual([CREATE]);
+  expect(world.addresses).toHaveLength(9);
+});
+
 it("a write whose answer is lost, and then the slices cannot be read: none is made twice", async () => {
   const world = new EndpointWorld({ max: 1 });
   await world.putNode(aNode("n1"));

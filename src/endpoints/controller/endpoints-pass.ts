@@ -77,6 +77,11 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
     gone(key) {
       if (isWritten(key)) kit.wantAfterForeign(key);
     },
+    // Nothing is awaited any more. A store that went back to an earlier time has lost the writes, and counts its revisions anew.
+    relisted() {
+      for (const key of written.keys()) kit.wantAfterForeign(key);
+      written.clear();
+    },
   };
 
   function isWritten(key: string): boolean {

@@ -220,7 +220,7 @@ export class EndpointWorld {
   /** A store as a controller calls it that may die. */
   protected followed(kind: Kind, isAlive: () => boolean): WrittenStore {
     const world = this.stores[kind];
-    const feed = new ObjectFeedReader(world.store);
+    const feed = (): ObjectFeedReader => new ObjectFeedReader(world.store);
     const clock = this.scheduler.clock(isAlive);
     const call = async <T>(what: string, work: () => T | Promise<T>, object = ""): Promise<T> => {
       await clock.sleep(this.callMs(`${kind} ${what}`));
@@ -236,9 +236,9 @@ export class EndpointWorld {
       return answer;
     };
     return {
-      objectsSince: (cursor, limit) => call("objectsSince", () => feed.objectsSince(cursor, limit)),
-      objectsAfter: (after, limit) => call("objectsAfter", () => feed.objectsAfter(after, Math.min(limit, 3))),
-      objectsNamed: (keys) => call("objectsNamed", () => feed.objectsNamed(keys)),
+      objectsSince: (cursor, limit) => call("objectsSince", () => feed().objectsSince(cursor, limit)),
+      objectsAfter: (after, limit) => call("objectsAfter", () => feed().objectsAfter(after, Math.min(limit, 3))),
+      objectsNamed: (keys) => call("objectsNamed", () => feed().objectsNamed(keys)),
       write: (request: WriteRequest) => call(request.verb, () => world.store.write(request), "object" in request ? request.object : ""),
     };
   }

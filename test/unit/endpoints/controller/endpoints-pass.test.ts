@@ -230,6 +230,24 @@ describe("a refused write", () => {
   });
 });
 
+it("a store that goes back to before an own write of which its feed has not told: written again", async () => {
+  const world = await cluster(1);
+  const { storage } = world.stores.endpoints;
+  const goBack = storage.remembered();
+  world.fault = (call) => (call === "endpoints objectsSince" ? "down" : undefined);
+  await world.putPod(pod(1));
+  await world.settle(1_000);
+  expect(addresses(world)).toBe(`${ipv4(256)},${ipv4(257)}/`);
+  goBack();
+  const state = storage.stateLoad();
+  if (state) storage.stateSave({ ...state, incarnation: "restored" });
+  world.stores.endpoints.restart();
+  expect(addresses(world)).toBe(`${ipv4(256)}/`);
+  world.fault = () => undefined;
+  await world.settle(60_000);
+  expect(addresses(world)).toBe(`${ipv4(256)},${ipv4(257)}/`);
+});
+
 it("an own create arrives when its Service is gone: the Endpoints go", async () => {
   const world = await cluster();
   const metadata = { namespace: "ns", name: "gone", labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } };

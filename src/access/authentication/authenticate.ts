@@ -6,6 +6,7 @@
  * - A token that was revoked is refused 30 s later at the latest, everywhere: an answer is kept no longer.
  * - Most requests ask no other object: answers are kept, right and wrong ones, and their number is bounded.
  * - A token of a cluster's service account is good in that cluster alone, and only in the life of the cluster that signed it.
+ * - A token is good for who is asked by it: for this API, or for the audiences that a TokenReview names.
  */
 import { err, ok, type Result } from "../../core/base/result";
 import { AUTHENTICATED, type Caller, MASTERS, type User } from "../identity/user";
@@ -19,7 +20,7 @@ import { checkJwt, endOfClaims, readJwt, type UncheckedJwt } from "./jwt";
 import { CLUSTER_PACE, ISSUER_PACE, KeySet, type LoadKeys } from "./key-set";
 import { CREDENTIAL_MAX_CHARS, SIGNING_ALGORITHM } from "./credential-limits";
 import type { AuthenticationFault, AuthenticatorPorts, Credentials } from "./ports";
-import { API_AUDIENCE, isServiceAccountIssuer, serviceAccountIssuer } from "./service-account-claims";
+import { API_AUDIENCE, clusterIdOfIssuer, isServiceAccountIssuer, serviceAccountIssuer } from "./service-account-claims";
 import { serviceAccountUser } from "./service-account-token";
 import type { AuthenticationSettings } from "./credential-settings";
 
@@ -31,18 +32,33 @@ const BAD_MS = 5_000;
 const KEPT_MAX = 10_000;
 const CLUSTERS_MAX = 1_000;
 
-/** A caller, and from when on his credential is over. */
-interface Judged {
+/** A caller, and for whom his credential is, of those that were asked for. */
+export interface Authenticated {
   readonly caller: Caller;
+  readonly audiences: readonly string[];
+}
+
+/** `goodUntil`: from then on the credential is over. `life`: of the cluster that signed it, where one did. */
+interface Judged extends Authenticated {
   readonly goodUntil: number;
+  readonly life?: string;
+}
+
+export interface Asked {
+  /** name of the cluster that the request is for; undefined = the server as a whole */
+  readonly cluster: string | undefined;
+  /** what is known of the cluster's life, "" = nothing: an answer about a service account holds for no other one */
+  readonly life: string;
+  readonly audiences: readonly string[];
 }
 
 type Judgement = Result<Judged, AuthenticationFault>;
 
+const OWN_AUDIENCES: readonly string[] = [API_AUDIENCE];
 const UNAUTHORIZED = err<AuthenticationFault>("Unauthorized");
 
 export class Authenticator {
-  readonly #good: ExpiringCache<Caller>;
+  readonly #good: ExpiringCache<Authenticated>;
   readonly #bad: ExpiringCache<true>;
   readonly #issuers: ReadonlyMap<string, { readonly issuer: Issuer; readonly keys: KeySet }>;
   /** of clusters, by their ids */
@@ -61,34 +77,49 @@ export class Authenticator {
     );
   }
 
-  /**
-   * The caller; undefined = the request has no credential.
-   *
-   * @param cluster name of the cluster that the request is for; undefined = the server as a whole
-   * @param life what is known of the cluster's life: an answer about a service account holds for no other one
-   */
+  /** The caller; undefined = the request has no credential. */
   async authenticate(
-    { bearer = "", accessJwt = "" }: Credentials,
+    credentials: Credentials,
     cluster: string | undefined,
     life = "",
   ): Promise<Result<Caller | undefined, AuthenticationFault>> {
+    const answer = await this.judge(credentials, { cluster, life, audiences: OWN_AUDIENCES });
+    return answer.ok ? ok(answer.value?.caller) : answer;
+  }
+
+  /** The same for other audiences than this API. Tokens that name none are for this API alone. */
+  async judge({ bearer = "", accessJwt = "" }: Credentials, asked: Asked): Promise<Result<Authenticated | undefined, AuthenticationFault>> {
     const text = bearer === "" ? accessJwt : bearer;
     if (text === "") return ok(undefined);
     if (text.length > CREDENTIAL_MAX_CHARS) return UNAUTHORIZED;
     const isOwn = bearer !== "" && isOwnToken(bearer);
-    const scope = isOwn ? "own" : bearer === "" ? "access" : `in ${cluster ?? ""} ${life}`;
-    const key = `${await this.ports.digest(new TextEncoder().encode(text))} ${scope}`;
+    const hash = await this.#hashOf(text);
+    const audiences = asked.audiences === OWN_AUDIENCES ? "" : await this.#hashOf(JSON.stringify(asked.audiences));
+    const keyIn = (life: string): string => {
+      const scope = isOwn ? "own" : bearer === "" ? "access" : `in ${asked.cluster ?? ""} ${life}`;
+      return `${hash} ${audiences} ${scope}`;
+    };
+    const key = keyIn(asked.life);
     const known = this.#good.get(key);
     if (known) return ok(known);
     if (this.#bad.get(key)) return UNAUTHORIZED;
-    const judged = await (isOwn ? this.#ownToken(text) : this.#jwt(text, bearer === "" ? undefined : { cluster }));
+    const judged = await (isOwn ? this.#ownToken(text, asked) : this.#jwt(text, bearer === "" ? undefined : asked, asked.audiences));
     const now = this.ports.clock.now();
-    if (judged.ok) this.#good.put(key, judged.value.caller, Math.min(now + GOOD_MS, judged.value.goodUntil));
-    else if (judged.error === "Unauthorized") this.#bad.put(key, true, now + BAD_MS);
-    return judged.ok ? ok(judged.value.caller) : judged;
+    if (!judged.ok) {
+      if (judged.error === "Unauthorized") this.#bad.put(key, true, now + BAD_MS);
+      return judged;
+    }
+    const { goodUntil, life = asked.life, ...authenticated } = judged.value;
+    this.#good.put(keyIn(life), authenticated, Math.min(now + GOOD_MS, goodUntil));
+    return ok(authenticated);
   }
 
-  async #ownToken(text: string): Promise<Judgement> {
+  #hashOf(text: string): Promise<string> {
+    return this.ports.digest(new TextEncoder().encode(text));
+  }
+
+  async #ownToken(text: string, { audiences }: Asked): Promise<Judgement> {
+    if (!audiences.includes(API_AUDIENCE)) return UNAUTHORIZED;
     const token = parseToken(text);
     if (!token) return UNAUTHORIZED;
     const credential = `token:${token.id}`;
@@ -103,12 +134,14 @@ export class Authenticator {
   }
 
   /** @param own undefined: no token of a service account is taken from there */
-  async #jwt(text: string, own: { readonly cluster: string | undefined } | undefined): Promise<Judgement> {
+  async #jwt(text: string, own: Asked | undefined, asked: readonly string[]): Promise<Judgement> {
     const jwt = readJwt(text);
     if (!jwt) return UNAUTHORIZED;
-    if (isServiceAccountIssuer(jwt.issuer)) return own?.cluster === undefined ? UNAUTHORIZED : this.#serviceAccount(jwt, own.cluster);
+    if (isServiceAccountIssuer(jwt.issuer))
+      return own?.cluster === undefined ? UNAUTHORIZED : this.#serviceAccount(jwt, own.cluster, asked);
     const known = this.#issuers.get(jwt.issuer);
-    if (!known) return UNAUTHORIZED;
+    // Upstream: WrapAudienceAgnosticToken. The audiences of the issuer's rules are its clients, not those of a TokenReview.
+    if (!known || !asked.includes(API_AUDIENCE)) return UNAUTHORIZED;
     const { issuer, keys } = known;
     const { url, audiences, algorithms, clusters } = issuer;
     const load: LoadKeys = () => readIssuerKeys(issuer, (from) => this.ports.fetchJson(from));
@@ -118,18 +151,21 @@ export class Authenticator {
     return user ? judged(user, clusters, `jwt:${url}`, endOfClaims(claims.value)) : UNAUTHORIZED;
   }
 
-  async #serviceAccount(jwt: UncheckedJwt, cluster: string): Promise<Judgement> {
+  async #serviceAccount(jwt: UncheckedJwt, cluster: string, audiences: readonly string[]): Promise<Judgement> {
     const judgement = await this.#asked("service account", async (): Promise<Judgement> => {
-      const source = await this.ports.serviceAccounts(cluster);
+      const source = await this.ports.serviceAccounts(cluster, clusterIdOfIssuer(jwt.issuer));
       if (!source) return UNAUTHORIZED;
       const issuer = serviceAccountIssuer(source.clusterId);
-      const rules = { issuer, audiences: [API_AUDIENCE], algorithms: [SIGNING_ALGORITHM] };
+      const rules = { issuer, audiences, algorithms: [SIGNING_ALGORITHM] };
       const keys = this.#keysOf(source.clusterId);
       const load: LoadKeys = () => source.publicKeys();
       const claims = await checkJwt(jwt, rules, (kid) => keys.keys(kid, load), this.ports.clock.now());
       if (!claims.ok) return claims;
       const user = await serviceAccountUser(claims.value, source);
-      return user.ok ? judged(user.value, [cluster], "serviceaccount", endOfClaims(claims.value)) : user;
+      if (!user.ok) return user;
+      const known = judged(user.value, [cluster], "serviceaccount", endOfClaims(claims.value));
+      const named = [claims.value.aud ?? []].flat().filter((audience) => audiences.includes(audience));
+      return known.ok ? ok({ ...known.value, audiences: named, life: source.clusterId }) : known;
     });
     return judgement.ok ? judgement.value : judgement;
   }
@@ -156,5 +192,5 @@ export class Authenticator {
 
 function judged(user: User, clusters: readonly string[] | undefined, credential: string, goodUntil: number): Judgement {
   const groups = [...new Set([...user.groups, AUTHENTICATED])];
-  return ok({ caller: { user: { ...user, groups }, clusters, credential }, goodUntil });
+  return ok({ caller: { user: { ...user, groups }, clusters, credential }, audiences: OWN_AUDIENCES, goodUntil });
 }

@@ -18,16 +18,22 @@ export type AuthenticationFault = "Unauthorized" | "Unavailable";
 /** The objects that a service account token may be bound to. */
 export type BoundKind = "Pod" | "Node" | "Secret";
 
+/** What a token says of an object, and when it was issued, in ms since the epoch. */
+export interface ClaimedUid {
+  readonly uid: string;
+  readonly issuedMs: number;
+}
+
 /** What the tokens of a cluster's service accounts are judged by. */
 export interface ServiceAccountSource {
   /** of the life of the cluster */
   readonly clusterId: string;
   /** SigningKeysRpc.publicKeys; its answers are kept here */
   publicKeys(): Promise<readonly PublicKey[]>;
-  /** the uid; undefined = there is none, or its deletionTimestamp is a minute old. The caller keeps an answer for at most 30 s */
-  findServiceAccount(namespace: string, name: string): Promise<string | undefined>;
+  /** the uid, as it was at most 30 s ago; another one than the claimed is no older than the token. undefined = there is none, or it is being deleted */
+  findServiceAccount(namespace: string, name: string, claimed: ClaimedUid): Promise<string | undefined>;
   /** the same of an object that a token is bound to; `namespace` is "" for a Node */
-  findBound(kind: BoundKind, namespace: string, name: string): Promise<string | undefined>;
+  findBound(kind: BoundKind, namespace: string, name: string, claimed: ClaimedUid): Promise<string | undefined>;
 }
 
 export interface AuthenticatorPorts {
@@ -36,8 +42,11 @@ export interface AuthenticatorPorts {
   readonly recorder: Recorder;
   /** TokensRpc.verifyToken */
   verifyToken(id: string, secret: string): Promise<Result<VerifiedToken, TokenFault>>;
-  /** of the cluster that clients know by this name; undefined = there is none. It is asked only for tokens that mean to be of a service account */
-  serviceAccounts(cluster: string): Promise<ServiceAccountSource | undefined>;
+  /**
+   * of the cluster that clients know by this name; undefined = there is none, or `claimedId` is of no cluster of the name. It is asked only for tokens that mean
+   * to be of a service account
+   */
+  serviceAccounts(cluster: string, claimedId: string): Promise<ServiceAccountSource | undefined>;
   /** the JSON behind an https URL, of at most 1 MiB and without redirects; rejects for any other answer than 200 */
   fetchJson(url: string): Promise<unknown>;
 }

@@ -35,3 +35,9 @@ export function serviceAccountIssuer(clusterId: string): string {
 export function isServiceAccountIssuer(issuer: string): boolean {
   return issuer === API_AUDIENCE || issuer.startsWith(`${API_AUDIENCE}/`);
 }
+
+/** The id of the cluster that an issuer means to be; "" = none. */
+export function clusterIdOfIssuer(issuer: string): string {
+  const before = serviceAccountIssuer("");
+  return issuer.startsWith(before) ? issuer.slice(before.length) : "";
+}

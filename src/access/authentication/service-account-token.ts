@@ -5,7 +5,7 @@
 import { err, ok, type Result } from "../../core/base/result";
 import { CREDENTIAL_ID, SERVICE_ACCOUNTS, SERVICE_ACCOUNTS_PREFIX, serviceAccountUserName, type User } from "../identity/user";
 import type { CheckedClaims } from "./jwt";
-import type { AuthenticationFault, BoundKind, ServiceAccountSource } from "./ports";
+import type { AuthenticationFault, BoundKind, ClaimedUid, ServiceAccountSource } from "./ports";
 import type { ClaimedObject, ServiceAccountClaims } from "./service-account-claims";
 
 /** Of a Pod also the node that it runs on, where it has one. */
@@ -63,9 +63,11 @@ export async function serviceAccountUser(claims: CheckedClaims, source: ServiceA
     ["Secret", namespace, secret],
     ["Node", "", pod ? undefined : node],
   ];
-  if ((await source.findServiceAccount(namespace, serviceaccount.name)) !== serviceaccount.uid) return err("Unauthorized");
+  const claimedOf = ({ uid }: ClaimedObject): ClaimedUid => ({ uid, issuedMs: (claims.iat ?? 0) * 1_000 });
+  const account = await source.findServiceAccount(namespace, serviceaccount.name, claimedOf(serviceaccount));
+  if (account !== serviceaccount.uid) return err("Unauthorized");
   for (const [kind, where, object] of bound)
-    if (object && (await source.findBound(kind, where, object.name)) !== object.uid) return err("Unauthorized");
+    if (object && (await source.findBound(kind, where, object.name, claimedOf(object))) !== object.uid) return err("Unauthorized");
   const extra: Record<string, readonly string[]> = {};
   if (typeof claims.jti === "string" && claims.jti !== "") extra[CREDENTIAL_ID] = [`JTI=${claims.jti}`];
   if (pod) Object.assign(extra, { [POD_NAME]: [pod.name], [POD_UID]: [pod.uid] });

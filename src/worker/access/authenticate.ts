@@ -11,6 +11,7 @@ import type { Caller } from "../../access/identity/user";
 import type { Env } from "../../../durable-objects/env";
 import { bearerTokens } from "../../../durable-objects/peers";
 import { systemClock, systemDigest, systemRecorder } from "../../../durable-objects/ports";
+import { clusterName } from "../../tenancy/cluster-id";
 import { credentialsOf } from "../http/credentials";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { log } from "../http/log";
@@ -35,20 +36,20 @@ export async function authenticate(env: Env, headers: Headers, cluster: string):
   return err(known.error === "Unauthorized" ? unauthorized() : unavailable());
 }
 
-/** The answer to a TokenReview. Tokens of this server are for its API alone. Upstream: pkg/registry/authentication/tokenreview/storage.go. */
+/** The answer to a TokenReview, which asks for this API where it names nobody. Upstream: pkg/registry/authentication/tokenreview/storage.go. */
 export async function reviewToken(
   env: Env,
   cluster: string,
   token: string,
   audiences: readonly string[],
 ): Promise<Result<ReviewedToken, string>> {
-  const known = await authenticatorOf(env).authenticate({ bearer: token }, cluster, knownIdOf(cluster));
+  const asked = { cluster, life: knownIdOf(cluster), audiences: audiences.length === 0 ? [API_AUDIENCE] : audiences };
+  const known = await authenticatorOf(env).judge({ bearer: token }, asked);
   if (!known.ok || !known.value)
     return err(known.ok || known.error === "Unauthorized" ? "invalid bearer token" : "the token could not be checked");
-  const { user, clusters } = known.value;
-  if (clusters && !clusters.includes(cluster)) return err("invalid bearer token");
-  if (audiences.length > 0 && !audiences.includes(API_AUDIENCE)) return err("token audiences do not match");
-  return ok({ user, audiences: [API_AUDIENCE] });
+  const { caller, audiences: answered } = known.value;
+  if (caller.clusters && !caller.clusters.includes(cluster)) return err("invalid bearer token");
+  return ok({ user: caller.user, audiences: answered });
 }
 
 function unavailable(): Status {
@@ -76,23 +77,32 @@ function make(env: Env): Authenticator {
     digest: systemDigest,
     recorder: systemRecorder({ object: "Worker" }),
     verifyToken: (id, secret) => verified(env, id, secret),
-    serviceAccounts: async (cluster) => {
-      const id = valueOf(await activeIdOf(env, cluster));
+    serviceAccounts: async (cluster, claimedId) => {
+      // Whoever signed it, the token is no good here, and nobody is asked.
+      if (clusterName(claimedId) !== cluster) return undefined;
+      // A cluster that this isolate does not know costs a call for whatever name an issuer has.
+      const id = knownIdOf(cluster) || (await amongFew(async () => valueOf(await activeIdOf(env, cluster))));
       return id === undefined ? undefined : serviceAccountSource(env, id, () => forgetCluster(cluster));
     },
     fetchJson,
   });
 }
 
+function verified(env: Env, id: string, secret: string): ReturnType<TokensRpc["verifyToken"]> {
+  return amongFew(async () =>
+    valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true })),
+  );
+}
+
 /**
- * Tokens that nobody has seen cost a call each to the one object that knows all of them. A flood of made-up ones waits for no more than its share of an
- * isolate: what is known already is not asked for.
+ * Tokens that nobody has seen cost a call each, own ones to the one object that knows all of them. A flood of made-up ones waits for no more than its share
+ * of an isolate: what is known already is not asked for.
  */
-async function verified(env: Env, id: string, secret: string): ReturnType<TokensRpc["verifyToken"]> {
+async function amongFew<T>(ask: () => Promise<T>): Promise<T> {
   if (verifying >= VERIFYING_MAX) throw new Error("too many tokens are being checked");
   verifying++;
   try {
-    return valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true }));
+    return await ask();
   } finally {
     verifying--;
   }

@@ -2,13 +2,15 @@
 import type { Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import type { Status } from "../../api/meta/status";
-import type { BoundKind, ServiceAccountSource } from "../../access/authentication/ports";
+import type { BoundKind, ClaimedUid, ServiceAccountSource } from "../../access/authentication/ports";
 import type { Env } from "../../../durable-objects/env";
 import { signingKeys, storeStub } from "../../../durable-objects/peers";
 import { RecentMap } from "../http/recent-map";
 import { call, ClusterGone } from "../routing/call";
 
 const KEPT_MS = 30_000;
+/** An object that a token claims to be another one than is known is read again after this time at the latest. */
+const AGAIN_MS = 1_000;
 const OBJECTS_MAX = 10_000;
 const BOUND_RESOURCES: Readonly<Record<BoundKind, string>> = { Pod: "pods", Node: "nodes", Secret: "secrets" };
 
@@ -33,8 +35,10 @@ export function serviceAccountSource(env: Env, clusterId: string, onGone: () => 
   return {
     clusterId,
     publicKeys: () => told(answered(keys())),
-    findServiceAccount: (namespace, name) => told(uidOf(env, clusterId, { resource: "serviceaccounts", namespace, name })),
-    findBound: (kind, namespace, name) => told(uidOf(env, clusterId, { resource: BOUND_RESOURCES[kind], namespace, name })),
+    findServiceAccount: (namespace, name, claimed) =>
+      told(uidOf(env, clusterId, { resource: "serviceaccounts", namespace, name }, claimed)),
+    findBound: (kind, namespace, name, claimed) =>
+      told(uidOf(env, clusterId, { resource: BOUND_RESOURCES[kind], namespace, name }, claimed)),
   };
 }
 
@@ -44,10 +48,10 @@ interface Named {
   name: string;
 }
 
-async function uidOf(env: Env, clusterId: string, { resource, namespace, name }: Named): Promise<string | undefined> {
+async function uidOf(env: Env, clusterId: string, { resource, namespace, name }: Named, claimed: ClaimedUid): Promise<string | undefined> {
   const key = `${clusterId}/${resource}/${namespace}/${name}`;
   const known = seen.get(key);
-  if (known && Math.abs(Date.now() - known.atMs) < KEPT_MS) return known.uid;
+  if (known && isGood(known, claimed, Date.now())) return known.uid;
   const atMs = Date.now();
   const found = await answered(
     call(() => storeStub(env, clusterId, { group: "", resource }).get({ namespace, name }, ""), {
@@ -61,6 +65,13 @@ async function uidOf(env: Env, clusterId: string, { resource, namespace, name }:
   const uid = metadata?.deletionTimestamp ? undefined : metadata?.uid;
   seen.put(key, { uid, atMs });
   return uid;
+}
+
+/** A token may be of an object that came after the last look: one that is younger than the look, whose second of issue counts as a whole, asks again. */
+function isGood({ uid, atMs }: Seen, claimed: ClaimedUid, nowMs: number): boolean {
+  const ageMs = Math.abs(nowMs - atMs);
+  if (uid === claimed.uid) return ageMs < KEPT_MS;
+  return ageMs < AGAIN_MS && atMs >= claimed.issuedMs + 1_000;
 }
 
 /** Rejects with the Status of a call that was not answered. */

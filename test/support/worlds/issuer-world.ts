@@ -118,7 +118,8 @@ export class IssuerWorld {
 
   /** Name of the user, or what is wrong. */
   async judged(credentials: Credentials | string, cluster: string | undefined = "team"): Promise<string> {
-    const answer = await this.authenticator.authenticate(typeof credentials === "string" ? { bearer: credentials } : credentials, cluster);
+    const asked = typeof credentials === "string" ? { bearer: credentials } : credentials;
+    const answer = await this.authenticator.authenticate(asked, cluster, cluster === "team" ? CLUSTER_ID : "");
     return answer.ok ? (answer.value?.user.name ?? "nobody") : answer.error;
   }
 }

@@ -120,6 +120,18 @@ describe("a token of a service account", () => {
     expect(await world.judged(token)).toBe("Unauthorized");
   });
 
+  it("a good token while the isolate does not know the cluster: is remembered for the life that signed it alone", async () => {
+    const world = new IssuerWorld();
+    const bearer = await signed(world);
+    const judged = async (life: string) => (await world.authenticator.authenticate({ bearer }, "team", life)).ok;
+    expect(await judged("")).toBe(true);
+    const before = world.asked.length;
+    expect([await judged(CLUSTER_ID), world.asked.length]).toEqual([true, before]);
+    // The cluster is deleted and made again, and the isolate does not know it yet.
+    world.uids.clear();
+    expect([await judged(""), await judged(`${CLUSTER_ID}~2`)]).toEqual([false, false]);
+  });
+
   it("a token that is used twice: no object is asked again", async () => {
     const world = new IssuerWorld();
     const token = await signed(world);
@@ -134,6 +146,48 @@ describe("a token of a service account", () => {
     const token = await signed(world);
     world.areObjectsUp = false;
     expect(await world.judged(token)).toBe("Unavailable");
+  });
+});
+
+describe("a TokenReview", () => {
+  const judge = async (world: IssuerWorld, bearer: string, audiences: string[]) => {
+    const answer = await world.authenticator.judge({ bearer }, { cluster: "team", life: CLUSTER_ID, audiences });
+    return answer.ok ? answer.value?.audiences : answer.error;
+  };
+
+  it.each<[audiences: string[], asked: string[], answer: string[] | "Unauthorized"]>([
+    [["vault"], ["vault"], ["vault"]],
+    [["vault"], [API_AUDIENCE], "Unauthorized"],
+    [
+      ["vault", "db", API_AUDIENCE],
+      ["db", "other", "vault"],
+      ["vault", "db"],
+    ],
+    [["vault"], ["db"], "Unauthorized"],
+    [[API_AUDIENCE], ["vault"], "Unauthorized"],
+    [[API_AUDIENCE], [API_AUDIENCE, "vault"], [API_AUDIENCE]],
+  ])("a token for %j, asked for %j: is for those that both name, %j", async (audiences, asked, answer) => {
+    const world = new IssuerWorld();
+    expect(await judge(world, await signed(world, { audiences }), asked)).toEqual(answer);
+  });
+
+  it("a token for another audience that a review has taken: no request is let in by it, before or after", async () => {
+    const world = new IssuerWorld();
+    const bearer = await signed(world, { audiences: ["vault"] });
+    expect(await world.judged(bearer)).toBe("Unauthorized");
+    expect(await judge(world, bearer, ["vault"])).toEqual(["vault"]);
+    expect(await world.judged(bearer)).toBe("Unauthorized");
+  });
+
+  it("tokens that name no audience of a review: are for this API alone", async () => {
+    const world = new IssuerWorld();
+    const { token } = await world.token();
+    const key = await issuerKey("ES256", "k1");
+    world.publish(key);
+    for (const bearer of [token, await world.signed(key)]) {
+      expect(await judge(world, bearer, ["vault", API_AUDIENCE])).toEqual([API_AUDIENCE]);
+      expect(await judge(world, bearer, ["vault", "servicenet"])).toBe("Unauthorized");
+    }
   });
 });
 

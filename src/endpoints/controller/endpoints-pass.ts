@@ -56,7 +56,7 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
   const written = new Map<string, number>();
 
   const ofEndpoints: FeedReader = {
-    // Of what a whole list lacks only the Endpoints of a known Service are missed.
+    // Only the Endpoints of a known Service are missed where a whole list lacks them.
     keys: () => members.serviceKeys,
     passesOver({ key, revision }) {
       if (revision === undefined || written.get(key) !== revision) return false;

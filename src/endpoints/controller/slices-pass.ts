@@ -90,7 +90,7 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     return result;
   }
 
-  /** Of a Service with two families the gauges have the second one's figures, as upstream's. */
+  /** The gauges have the second family's figures for a Service with two families, as upstream's. */
   function countPlan(key: string, service: Service, { families }: SlicePlan): void {
     for (const { counts: of } of families) {
       counts.observe("endpoints_added_per_sync", of.added);

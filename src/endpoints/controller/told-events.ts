@@ -7,7 +7,7 @@ import type { ObjectEvent } from "../sources/object-event";
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 
 const KIND = "told";
-/** Of one Service at a time. A row holds 2 MB, and nobody reads 20,000 events about Pods whose Nodes are not there. */
+/** Events that are held for one Service at a time. A row holds 2 MB, and nobody reads 20,000 events about Pods whose Nodes are not there. */
 const HELD_MAX = 100;
 
 export class ToldEvents {

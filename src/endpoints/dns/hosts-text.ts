@@ -10,8 +10,8 @@ export interface HostsOptions {
 
 /**
  * A line for each address of each Service. The first name of an address is the one that its reverse lookup finds. So ClusterIPs stand before
- * endpoints, as CoreDNS looks for them, and the name of an endpoint stands before that of its Service. Of several Services of one endpoint the
- * first has the reverse name. Equal input in any order gives an equal text.
+ * endpoints, as CoreDNS looks for them, and the name of an endpoint stands before that of its Service. Where an
+ * endpoint has several Services, the first has the reverse name. Equal input in any order gives an equal text.
  */
 export function hostsText(services: Iterable<NamedService>, slices: Iterable<NamedSlice>, options: HostsOptions): string {
   const place = options.placeOf ?? ((address: string) => address);

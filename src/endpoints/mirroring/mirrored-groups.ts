@@ -70,7 +70,7 @@ function withDistinctNames(subset: EndpointSubset): EndpointSubset[] {
   return lists.map((ports) => ({ ...subset, ports }));
 }
 
-/** Of the conditions only ready is known. */
+/** Ready is the only condition that is known. */
 function endpointOf({ targetRef, nodeName, hostname }: EndpointAddress, ip: string, ready: boolean): Endpoint {
   return {
     addresses: [ip],

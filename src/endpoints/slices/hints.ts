@@ -17,7 +17,7 @@ import { type Endpoint, endpointsOf } from "./slice-endpoint";
 /** What the ready endpoints of a Service are for. */
 export type HintPolicy = "none" | "zone" | "zoneAndNode";
 
-/** Whether the Service asks for topology aware hints. Of the two annotations the older one decides. */
+/** Whether the Service asks for topology aware hints. The older one of the two annotations decides. */
 export function asksForTopologyHints(service: Service): boolean {
   const annotations = service.metadata?.annotations ?? {};
   const mode = annotations[ANNOTATION_TOPOLOGY_AWARE_HINTS] ?? annotations[ANNOTATION_TOPOLOGY_MODE];

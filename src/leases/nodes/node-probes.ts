@@ -6,7 +6,7 @@
  * look, as after an outage or a start, nothing counts as heard before that look: so a Node has the whole grace again.
  *
  * A Node that is heard regularly costs no row. A row is written when a Node has been silent for a third of the grace, and goes when it is heard
- * again. Of all other Nodes, a new start finds in the revisions of Node and Lease at which look they were heard.
+ * again. A new start finds in the revisions of Node and Lease at which look all other Nodes were heard.
  */
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 import { heartbeatOf, type NodeState } from "./node-state";

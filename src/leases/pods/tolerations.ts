@@ -20,8 +20,8 @@ function tolerates({ key = "", operator = "", value = "", effect = "" }: Tolerat
 }
 
 /**
- * Seconds that a Pod with these tolerations may stay on a Node with these taints; Infinity = for ever, 0 = it goes at once. Of each taint the first
- * toleration counts, and of all of these the shortest time.
+ * Seconds that a Pod with these tolerations may stay on a Node with these taints; Infinity = for ever, 0 = it goes at once. The first toleration
+ * of each taint counts, and the shortest time of all these.
  */
 export function toleratedSeconds(taints: readonly Taint[], tolerations: readonly Toleration[]): number {
   let shortest = Infinity;

@@ -3,7 +3,7 @@
  * registry decides (handlers/dispatch). Routes match the raw path inside the cluster: `/clusters/{cluster}` needs no routes of its own, and an
  * encoded slash never separates segments.
  */
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
 import { forbiddenPath, foreignHost, foreignPage, internalError, methodNotAllowed, type Status, unknownResource } from "../api/meta/status";
 import type { Config } from "../core/config/config";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
@@ -72,8 +72,17 @@ const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
   c.res = named;
 };
 
-/** One record of each request that the policy wants, once its answer is known. Where nobody is asked who he is, there is nobody to record. */
+/**
+ * One record of each request that the policy wants, once its answer is known. Where nobody is asked who he is, there is nobody to record. The platform drops
+ * the request of a client that left: a write goes on to its record all the same.
+ */
 const auditRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+  const handled = audited(c, next);
+  if (c.req.method !== "GET" && c.req.method !== "HEAD") c.executionCtx.waitUntil(handled.catch(() => undefined));
+  await handled;
+};
+
+async function audited(c: C, next: Next): Promise<void> {
   const receivedMs = Date.now();
   const body = auditedBody(c.env, c.req.raw);
   await next();
@@ -81,7 +90,7 @@ const auditRequest: MiddlewareHandler<Bindings> = async (c, next) => {
   if (!admission || (admission.access.ok && admission.access.value.isOpen)) return;
   const rest = writeAudit({ env: c.env, request: c.req.raw, response: c.res, admission, auditId: c.var.auditId, receivedMs, body });
   if (rest) c.executionCtx.waitUntil(rest);
-};
+}
 
 /** Invalid variables refuse every request. */
 const guardConfig: MiddlewareHandler<Bindings> = async (c, next) => {

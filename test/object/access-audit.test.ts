@@ -1,6 +1,7 @@
 /** The audit log of a whole Worker: one line for each write, whoever sent it and however it ended, and no secret in any. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AuditRecord } from "../../src/access/audit/audit-record";
+import worker from "../../src/worker/index";
 import { ADMIN_TOKEN, AccessWorld } from "../support/access/access-world";
 
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -53,6 +54,17 @@ describe("the audit log", () => {
     const other = await new AccessWorld(vars).begin();
     await other.ask("POST", SERVICES, { body: service("a"), headers: { "Audit-ID": "from", "CF-Connecting-IP": "192.0.2.1" } });
     expect(recordsOf("from").map((record) => record.sourceIPs)).toEqual([sourceIPs]);
+  });
+
+  it("a write of the server's own paths whose client leaves: the platform is told to wait for its record", async () => {
+    const waited: Promise<unknown>[] = [];
+    const context = { waitUntil: (work: Promise<unknown>) => waited.push(work), passThroughOnException: () => undefined, props: {} };
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "Audit-ID": "left" };
+    const request = new Request(`http://127.0.0.1/clusters/${world.cluster}-left`, { method: "PUT", headers });
+    void worker.fetch(request, world.env, context as unknown as ExecutionContext);
+    await vi.waitFor(() => expect(waited.length).toBeGreaterThan(0));
+    await Promise.all(waited);
+    expect(recordsOf("left")).toMatchObject([{ verb: "put", responseStatus: { code: 201 } }]);
   });
 
   it("a write that is forbidden: is recorded with its user", async () => {

@@ -18,7 +18,7 @@ import type { CountedAnswers, NodeAnswer } from "../../proxy-health/rpc";
 import { withAge } from "../http/age";
 import { statusResponse } from "../http/respond";
 import { call } from "../routing/call";
-import { inCluster } from "../routing/known-clusters";
+import { inCluster, knownIdOf } from "../routing/known-clusters";
 import { LastAnswers } from "./last-answers";
 
 /** A Service may get its check at any time. */
@@ -123,7 +123,9 @@ interface Question {
 
 async function lastingResponse({ env, cluster, node }: Place, question: Question): Promise<Response> {
   const { key, ask, unknown, lost } = question;
-  const place = `${cluster} ${node}`;
+  // The next cluster of the name has other nodes.
+  const placeIn = (id: string): string => `${id} ${node}`;
+  const before = knownIdOf(cluster);
   const canBe = question.canBe && validateDNS1123Subdomain(node).length === 0;
   let isAnswered = false;
   const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
@@ -131,20 +133,20 @@ async function lastingResponse({ env, cluster, node }: Place, question: Question
       isAnswered = true;
       return rendered(unknown(), question);
     }
-    const timeoutMs = lastAnswers.get(place, key) === undefined ? 0 : ANSWER_TIMEOUT_MS;
+    const timeoutMs = lastAnswers.get(placeIn(id), key) === undefined ? 0 : ANSWER_TIMEOUT_MS;
     const askedAt = Date.now();
     const answer = await call(() => ask(id), { what: "nodeProxy.health", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
     isAnswered = true;
-    lastAnswers.put(place, key, answer.value, askedAt);
+    lastAnswers.put(placeIn(id), key, answer.value, askedAt);
     return rendered(answer.value, question);
   });
   if (isAnswered) return response;
   if (response.status < 500) {
-    lastAnswers.forget(place);
+    lastAnswers.forget(placeIn(before));
     return unkept(response);
   }
-  const last = lastAnswers.get(place, key);
+  const last = lastAnswers.get(placeIn(knownIdOf(cluster)), key);
   return last ? withAge(await rendered(last.answer, question), last.at) : rendered(lost(), question);
 }
 

@@ -14,7 +14,7 @@ import { queryBool } from "../http/query";
 import { RecentMap } from "../http/recent-map";
 import { jsonResponse, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
-import { inCluster } from "../routing/known-clusters";
+import { inCluster, knownIdOf } from "../routing/known-clusters";
 
 /** Lists that an isolate keeps, of one cluster each; one of 5,000 Nodes has 2 MB. */
 const LAST_LISTS_MAX = 20;
@@ -27,6 +27,7 @@ interface LastList {
   readonly at: number;
 }
 
+/** By the id of the cluster: the next cluster of its name has other Nodes. */
 const lastLists = new RecentMap<string, LastList>(LAST_LISTS_MAX);
 
 export interface TargetsRequest {
@@ -43,17 +44,17 @@ export async function nodeTargetsResponse({ env, request, cluster, query }: Targ
   if (!format) return statusResponse(badRequest(`unknown format ${JSON.stringify(asked)}: there are ${FORMATS.join(" and ")}`));
   let isCurrent = false;
   const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
-    const timeoutMs = lastLists.has(cluster) ? READY_TIMEOUT_MS : 0;
+    const timeoutMs = lastLists.has(id) ? READY_TIMEOUT_MS : 0;
     const answer = await call(() => proxyHealthStub(env, id).targets(), { what: "proxyHealth.targets", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
     if (!answer.value) return statusResponse(serviceUnavailable("the Nodes of the cluster could not be read yet", RETRY_AFTER_SECONDS));
-    lastLists.put(cluster, { nodes: answer.value, at: Date.now() });
+    lastLists.put(id, { nodes: answer.value, at: Date.now() });
     isCurrent = true;
     return new Response(null);
   });
   // A cluster that is not there has no list.
-  if (response.status >= 400 && response.status < 500) lastLists.delete(cluster);
-  const last = lastLists.get(cluster);
+  if (response.status >= 400 && response.status < 500) return response;
+  const last = lastLists.get(knownIdOf(cluster));
   if (!last) return response;
   const list = await listed(last.nodes, format, { env, request, query });
   return isCurrent ? list : withAge(list, last.at);

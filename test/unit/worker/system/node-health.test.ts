@@ -3,6 +3,7 @@ import { serviceHealthAnswer } from "../../../../src/api/meta/proxy-health";
 import { notFound } from "../../../../src/api/meta/status";
 import type { GetResult } from "../../../../src/api/rpc/store";
 import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
+import { CLUSTER_GONE } from "../../../../src/tenancy/rpc";
 import { send } from "../client";
 import { type Answers, fakeEnv } from "../fake-env";
 
@@ -69,6 +70,16 @@ describe("an object that does not answer", () => {
     expect((await answerOf("/nodes/a2/livez", away)).headers.has("Age")).toBe(false);
     clock.mockReturnValue(begun + 10_000);
     expect(await ages({ health: node(503), serviceHealth: service(0) })).toEqual(["503 -", "503 -"]);
+  });
+
+  it("a cluster that was made anew: has no answer of the cluster that had its name", async () => {
+    const path = "/clusters/again/nodes/o5/healthz";
+    expect(await codeOf(path, { health: node(503) })).toBe(503);
+    expect(await codeOf(path, away)).toBe(503);
+    const gone = fakeEnv(objects({ health: CLUSTER_GONE }));
+    gone.records.states.set("again", { phase: "active", id: "again~2", createdAt: 0, controllers: null });
+    await send(`http://localhost${path}`, {}, gone.env);
+    expect(await codeOf(path, away)).toBe(200);
   });
 
   it("an object that knows nothing of the node yet: is as one that does not answer, and no error of the server", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { nodeTarget } from "../../../../src/proxy-health/pushed/node-target";
+import { CLUSTER_GONE } from "../../../../src/tenancy/rpc";
 import { get, send } from "../client";
 import { type Answers, fakeEnv } from "../fake-env";
 
@@ -75,6 +76,15 @@ describe("/nodes/targets", () => {
       [304, "90"],
       [200, "0"],
     ]);
+  });
+
+  it("a cluster that was made anew: no list of the cluster that had its name, whatever answers", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    await get("/clusters/renewed/nodes/targets", {}, answering(NODES));
+    const gone = fakeEnv({ other: () => Promise.reject(new Error(CLUSTER_GONE)) });
+    gone.records.states.set("renewed", { phase: "active", id: "renewed~2", createdAt: 0, controllers: null });
+    expect((await send("http://localhost/clusters/renewed/nodes/targets", {}, gone.env)).status).toBe(503);
+    expect((await send("http://localhost/clusters/renewed/nodes/targets", {}, fakeEnv(failing).env)).status).toBe(503);
   });
 
   it("Nodes that could never be read: 503, not a list without Nodes", async () => {

@@ -1,6 +1,6 @@
 /**
  * Health endpoints. Live = this isolate answers and has done what upstream's server does at its start; ready = it could also serve a request of this
- * cluster, which takes its Coordinator. A probe of readiness asks the Coordinator; other checks that have passed ask nobody again.
+ * cluster, which takes its Coordinator. A probe of readiness asks the Coordinator, once a second; other checks that have passed ask nobody again.
  * Source: upstream apiserver server/healthz.
  */
 import type { Env } from "../../../durable-objects/env";
@@ -15,6 +15,7 @@ import { clusterName } from "../../tenancy/cluster-id";
 import { busyKey, directoryKey } from "../../tenancy/directory-keys";
 import { log } from "../http/log";
 import { HEALTH_CLUSTERS_MAX, READY_TIMEOUT_MS } from "../http/limits";
+import { RecentMap } from "../http/recent-map";
 import { isBootstrapped } from "../routing/bootstrap";
 import { roundWaits } from "../routing/cron-rounds";
 import { call, ClusterGone } from "../routing/call";
@@ -47,10 +48,25 @@ const CONFIG: Check = { name: "config", run: () => Promise.resolve(undefined) };
 const COORDINATOR: Check = {
   name: "coordinator",
   async run({ env, cluster }) {
-    const answer = await topologyOf(env, cluster);
+    const answer = await lately(env, `coordinator ${cluster}`, () => topologyOf(env, cluster));
     return answer.ok ? undefined : (answer.error.message ?? "no answer");
   },
 };
+
+/** Anybody may ask for readiness, as often as he likes. */
+const LATELY_MS = 1_000;
+const recentAnswers = new WeakMap<Env, RecentMap<string, { readonly atMs: number; readonly answer: unknown }>>();
+
+/** What `ask` answers, or answered a moment ago. Requests under way do not share it: the platform lets none wait for another. */
+async function lately<T>(env: Env, what: string, ask: () => Promise<T>): Promise<T> {
+  const kept = recentAnswers.get(env) ?? new RecentMap(HEALTH_CLUSTERS_MAX);
+  recentAnswers.set(env, kept);
+  const known = kept.get(what);
+  if (known && Math.abs(systemClock.now() - known.atMs) < LATELY_MS) return known.answer as T;
+  const answer = await ask();
+  kept.put(what, { atMs: systemClock.now(), answer });
+  return answer;
+}
 
 /** Cron and its jobs, as far as the cluster is written to. */
 const JOBS: Check = {
@@ -216,7 +232,8 @@ export async function probeResponse(asked: ProbeRequest): Promise<Response> {
 /** The places that serve the cluster, in the order of their Leases' names: a line each, of a kind that is no check's. */
 async function instanceLines(env: Env, cluster: string): Promise<string[]> {
   if (!hasIdentities(env)) return [];
-  return (await instancesIfKnown(env, cluster))?.living.map(instanceLine) ?? ["info: serving instances are not known\n"];
+  const instances = await lately(env, `instances ${cluster}`, () => instancesIfKnown(env, cluster));
+  return instances?.living.map(instanceLine) ?? ["info: serving instances are not known\n"];
 }
 
 function hasIdentities(env: Env): boolean {

@@ -96,7 +96,7 @@ describe("a start that is not through", () => {
       counts = NOT_REPAIRED;
       fake.calls.length = 0;
       expect(await probe(`/${type}`)).toEqual([200, "ok"]);
-      expect(fake.calls.map(({ method }) => method)).toEqual(type === "readyz" ? ["topology"] : []);
+      expect(fake.calls).toEqual([]);
     },
   );
 
@@ -335,6 +335,22 @@ describe("living instances", () => {
     expect(await probe("/readyz?verbose")).toEqual([200, `${checks}${line("a")}${line("b")}readyz check passed\n`]);
     expect((await probe("/livez?verbose"))[1]).not.toContain("instance");
     expect(await probe("/readyz")).toEqual([200, "ok"]);
+  });
+
+  it("/readyz?verbose again and again: asks the Coordinator and the store of Leases once a second", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const { fake, probe } = isolate({ fetch });
+    await probe("/readyz?verbose");
+    const asked = (): number => fake.calls.filter(({ method }) => method === "topology" || method === "fetch").length;
+    const before = asked();
+    for (let i = 0; i < 9; i++) {
+      vi.setSystemTime(Date.now() + 100);
+      expect((await probe("/readyz?verbose"))[0]).toBe(200);
+    }
+    expect(asked()).toBe(before);
+    vi.setSystemTime(Date.now() + 100);
+    await probe("/readyz?verbose");
+    expect(asked()).toBe(before + 2);
   });
 
   it("a store of Leases that does not answer: a line says so, and readiness is as it is", async () => {

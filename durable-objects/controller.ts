@@ -3,7 +3,7 @@ import type { ControllersSetting } from "../src/core/config/controllers";
 import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { ControllerRpc } from "../src/api/rpc/store";
 import { ASKED_CALLS, type AskedRpc, type ControllerBrain, CONTROLLERS } from "./controllers";
-import { configOf, type Env } from "./env";
+import { objectConfig, type Env } from "./env";
 import { controllerPeers } from "./controller-peers";
 import { CONTROLLER_MIGRATIONS, controllerTables } from "./controller-tables";
 import { systemClock, systemRecorder } from "./ports";
@@ -25,12 +25,12 @@ export class Controller
     const name = objectName(ctx);
     const cluster = name.slice(0, name.indexOf("/"));
     const own = CONTROLLERS.named(name);
-    const switches = objectSwitches(storage, configOf(env));
+    const switches = objectSwitches(storage, objectConfig(env));
     const brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,
       recorder: systemRecorder({ object: name }),
-      config: () => configOf(env),
+      config: () => objectConfig(env),
       peers: controllerPeers(env, cluster, () => CONTROLLERS.names.filter((other) => other !== own && switches.isOn(other))),
       tables: controllerTables(storage),
       wakeAt: (atMs) => storage.setAlarm(atMs),

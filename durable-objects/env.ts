@@ -55,7 +55,7 @@ export interface Env {
 }
 
 /** The variables as the Worker has checked them. Throws where they are broken all the same: such an object must not run. */
-export function configOf(env: Env): Config {
+export function objectConfig(env: Env): Config {
   const config = parseConfig(env as unknown as Record<string, string | undefined>);
   if (!config.ok) throw new Error(config.error.join("; "));
   return config.value;

@@ -9,7 +9,7 @@ import type { Cursor } from "../src/proxy-health/pushed/shard-change";
 import type { NodeProxyRpc } from "../src/proxy-health/rpc";
 import { shardNamed } from "../src/tenancy/cluster-objects";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { configOf, type Env } from "./env";
+import { objectConfig, type Env } from "./env";
 import { proxyHealthStub, storeStub } from "./peers";
 import { setAlarm, systemClock, systemRecorder } from "./ports";
 import { shellOf } from "./shell";
@@ -31,7 +31,7 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "serviceHeal
     const slash = name.indexOf("/");
     const cluster = name.slice(0, slash);
     const shard = shardNamed(name.slice(slash + 1));
-    const { drainingTaints, featureGates, proxySyncPeriodSeconds, serverStartedAtMs } = configOf(env);
+    const { drainingTaints, featureGates, proxySyncPeriodSeconds, serverStartedAtMs } = objectConfig(env);
     const ports = {
       storage: sqlNodeStorage(storage),
       clock: systemClock,

@@ -8,7 +8,7 @@ import type { Followers } from "../src/api/store/follower-pokes";
 import { parseStoreName, type StoreIdentity } from "../src/api/store/list-copy";
 import { noteBusy } from "./busy";
 import { CONTROLLERS } from "./controllers";
-import { configOf, type Env } from "./env";
+import { objectConfig, type Env } from "./env";
 import { controller, namespacesStore, resourceQuotasStore } from "./peers";
 import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./ports";
 import { publications } from "./publications";
@@ -52,7 +52,7 @@ export function openStore(
   const { cluster, group, resource } = identify(name);
   const definition = definitionOf(group, resource);
   if (!definition) throw new Error(`no resource ${resource} in group ${group}`);
-  const config = configOf(env);
+  const config = objectConfig(env);
   const switches = objectSwitches(storage, config);
   return {
     cluster,

@@ -1,7 +1,7 @@
 /** The health of nodes through the whole Worker and real objects, with a clock that the test drives. */
 import { abortAllDurableObjects, createExecutionContext, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configOf, type Env } from "../../durable-objects/env";
+import { objectConfig, type Env } from "../../durable-objects/env";
 import { Controller } from "../../durable-objects/controller";
 import { NodeProxy } from "../../durable-objects/node-proxy";
 import { ResourceStore } from "../../durable-objects/resource-store";
@@ -26,7 +26,7 @@ let now = Date.now();
 beforeEach(() => void vi.spyOn(Date, "now").mockImplementation(() => now));
 afterEach(() => vi.restoreAllMocks());
 
-const IMPATIENT = { ...configOf(bindings), requestQueueSeconds: 0, fairRequestsMin: 0 };
+const IMPATIENT = { ...objectConfig(bindings), requestQueueSeconds: 0, fairRequestsMin: 0 };
 const begun = (): Place | undefined => {
   const place = beginRequest({ verb: "create", headers: new Headers(), config: IMPATIENT, cluster: "another", user: "" });
   if (place instanceof Promise) throw new Error("it waits");

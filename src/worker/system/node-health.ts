@@ -6,7 +6,7 @@
  * A load balancer takes every error for a node that is down. So where the cluster or the object of the node cannot answer, the last answer of this
  * isolate goes on with its age (last-answers.ts), and without one that of a proxy at its start. An outage of the server turns no node red.
  */
-import { configOf, type Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/env";
 import { nodeProxy } from "../../../durable-objects/peers";
 import { validateDNS1123Label, validateDNS1123Subdomain } from "../../api/meta/names";
 import { type HealthAnswer, healthAnswer, type HealthPath, serviceHealthAnswer } from "../../api/meta/proxy-health";
@@ -18,6 +18,7 @@ import type { CountedAnswers, NodeAnswer } from "../../proxy-health/rpc";
 import { withAge } from "../http/age";
 import { statusResponse } from "../http/respond";
 import { call } from "../routing/call";
+import { configOf } from "../routing/config-guard";
 import { inCluster, knownIdOf } from "../routing/known-clusters";
 import { LastAnswers } from "./last-answers";
 
@@ -37,14 +38,21 @@ interface Place {
 }
 
 /** `counted`: which answers count in /metrics. */
-export function nodeHealthResponse({ path, counted, ...place }: Place & { path: HealthPath; counted: CountedAnswers }): Promise<Response> {
+export function nodeHealthResponse({
+  path,
+  counted,
+  ...place
+}: Place & { path: HealthPath; counted: CountedAnswers }): Promise<Response> | Response {
   const { env, node } = place;
+  const config = configOf(env);
+  if (!config.ok) return statusResponse(config.error);
+  const { KubeProxyDrainingTerminatingNodes: drains } = config.value.featureGates;
   const atStart = (nodeEligible: boolean): HealthAnswer => healthAnswer(path, { healthy: true, nodeEligible, families: {} }, Date.now());
   return lastingResponse(place, {
     key: path,
     canBe: true,
     ask: (id) => nodeProxy(env, id, node).health(node, path, counted),
-    unknown: () => atStart(!configOf(env).featureGates.KubeProxyDrainingTerminatingNodes),
+    unknown: () => atStart(!drains),
     lost: () => atStart(true),
     refused: noCheck,
   });

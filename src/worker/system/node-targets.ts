@@ -2,7 +2,7 @@
  * GET /nodes/targets of one cluster: its Nodes for load balancers and for Prometheus, which ask again and again. Where the cluster does not answer, the
  * last answer of this isolate goes on, with its age: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
  */
-import { configOf, type Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/env";
 import { proxyHealthStub } from "../../../durable-objects/peers";
 import { badRequest, serviceUnavailable } from "../../api/meta/status";
 import { balancerTargets, httpSdGroups } from "../../proxy-health/balancer-targets";
@@ -14,6 +14,7 @@ import { queryBool } from "../http/query";
 import { RecentMap } from "../http/recent-map";
 import { jsonResponse, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
+import { configOf } from "../routing/config-guard";
 import { inCluster, knownIdOf } from "../routing/known-clusters";
 
 /** Lists that an isolate keeps, of one cluster each; one of 5,000 Nodes has 2 MB. */
@@ -65,7 +66,9 @@ async function listed(
   format: (typeof FORMATS)[number],
   { env, request, query }: Omit<TargetsRequest, "cluster">,
 ): Promise<Response> {
-  const { drainingTaints, featureGates } = configOf(env);
+  const config = configOf(env);
+  if (!config.ok) return statusResponse(config.error);
+  const { drainingTaints, featureGates } = config.value;
   const rules = { drainingTaints, drainsTerminatingNodes: featureGates.KubeProxyDrainingTerminatingNodes };
   const withDraining = queryBool(query, "draining");
   const targets = balancerTargets(nodes, rules).filter(({ draining }) => withDraining || !draining);

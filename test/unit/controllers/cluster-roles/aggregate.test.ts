@@ -104,10 +104,8 @@ describe("staleRules", () => {
   });
 
   it("many rules: taken in about linear time", () => {
-    const rules = Array.from({ length: 15_000 }, (_, i) => rule(`kind-${String(i)}`, "get"));
-    const begunMs = performance.now();
+    const rules = Array.from({ length: 40_000 }, (_, i) => rule(`kind-${String(i)}`, "get"));
+    // Each rule against each would take longer than any test may.
     expect(staleRules([aggregated("m", [{}]), role("a", {}, ...rules), role("b", {}, ...rules)]).get("m")?.length).toBe(rules.length);
-    // Each rule against each takes some ten seconds.
-    expect(performance.now() - begunMs).toBeLessThan(2_000);
   });
 });

@@ -1,8 +1,8 @@
 /** The old allocator's RangeAllocations, made of what the owners have. */
 import { describe, expect, it, vi } from "vitest";
 import type { Service } from "../../../../src/api/meta/kubernetes";
-import { app } from "../../../../src/worker/app";
 import type { Topology } from "../../../../src/addresses/rpc/topology";
+import { send as ask } from "../client";
 import { type Answers, fakeEnv } from "../fake-env";
 
 const DUAL = { FEATURE_GATES: "DisableAllocatorDualWrite=false", SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/24,fd00::/108" };
@@ -43,7 +43,7 @@ function world(owners = OWNERS, services: Service[] = []) {
   const send = async (path: string, method = "GET", body?: unknown) => {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const init = { method, ...(body === undefined ? {} : { body: text, headers: { "Content-Type": "application/json" } }) };
-    return app.request(`http://h/clusters/east/admin/rangeallocations/${path}`, init, env);
+    return ask(`http://h/clusters/east/admin/rangeallocations/${path}`, init, env);
   };
   return { send, calls, env };
 }
@@ -88,9 +88,9 @@ describe("GET", () => {
     const { send } = world();
     expect((await send("servicenodeports")).status).toBe(404);
     const path = "http://h/admin/rangeallocations/";
-    expect((await app.request(`${path}serviceips`, {}, fakeEnv().env)).status).toBe(404);
+    expect((await ask(`${path}serviceips`, {}, fakeEnv().env)).status).toBe(404);
     const single = fakeEnv({}, { FEATURE_GATES: DUAL.FEATURE_GATES }).env;
-    expect((await app.request(`${path}secondaryserviceips`, {}, single)).status).toBe(404);
+    expect((await ask(`${path}secondaryserviceips`, {}, single)).status).toBe(404);
     expect((await send("serviceips", "DELETE")).status).toBe(405);
   });
 });

@@ -3,7 +3,7 @@
  * Source: upstream pkg/serviceaccount/claims.go and jwt.go, apiserver pkg/authentication/serviceaccount/util.go.
  */
 import { err, ok, type Result } from "../../core/base/result";
-import { CREDENTIAL_ID, SERVICE_ACCOUNTS, SERVICE_ACCOUNTS_PREFIX, serviceAccountUserName, type User } from "../identity/user";
+import { CREDENTIAL_ID, NODE_NAME_EXTRA, SERVICE_ACCOUNTS, SERVICE_ACCOUNTS_PREFIX, serviceAccountUserName, type User } from "../identity/user";
 import type { CheckedClaims } from "./jwt";
 import type { AuthenticationFault, BoundKind, ClaimedUid, ServiceAccountSource } from "./ports";
 import type { ClaimedObject, ServiceAccountClaims } from "./service-account-claims";
@@ -26,7 +26,6 @@ export interface AskedToken {
 
 const POD_NAME = "authentication.kubernetes.io/pod-name";
 const POD_UID = "authentication.kubernetes.io/pod-uid";
-const NODE_NAME = "authentication.kubernetes.io/node-name";
 const NODE_UID = "authentication.kubernetes.io/node-uid";
 
 export function serviceAccountClaims(
@@ -71,7 +70,7 @@ export async function serviceAccountUser(claims: CheckedClaims, source: ServiceA
   const extra: Record<string, readonly string[]> = {};
   if (typeof claims.jti === "string" && claims.jti !== "") extra[CREDENTIAL_ID] = [`JTI=${claims.jti}`];
   if (pod) Object.assign(extra, { [POD_NAME]: [pod.name], [POD_UID]: [pod.uid] });
-  if (node) Object.assign(extra, { [NODE_NAME]: [node.name], [NODE_UID]: [node.uid] });
+  if (node) Object.assign(extra, { [NODE_NAME_EXTRA]: [node.name], [NODE_UID]: [node.uid] });
   const groups = [SERVICE_ACCOUNTS, `${SERVICE_ACCOUNTS_PREFIX}${namespace}`];
   return ok({ name, uid: serviceaccount.uid, groups, extra });
 }

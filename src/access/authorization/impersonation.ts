@@ -4,12 +4,15 @@
  * Kubernetes 1.36 asks for constrained rights first: `impersonate-on:MODE:VERB` on what the request is for, and `impersonate:MODE` on who is acted as, in
  * the group authentication.k8s.io. Then it asks for the older verb `impersonate`. The first refusal is the one that is told.
  */
+import { assert } from "../../core/base/assert";
 import { err, ok, type Result } from "../../core/base/result";
+import { validateDNS1123Subdomain } from "../../api/meta/names";
 import { badRequest, type Status } from "../../api/meta/status";
 import {
   ANONYMOUS,
   AUTHENTICATED,
   MASTERS,
+  NODE_NAME_EXTRA,
   NODE_PREFIX,
   NODES,
   type Caller,
@@ -77,12 +80,6 @@ function unescaped(key: string): string {
   }
 }
 
-/** A right on a user, a group, a uid or an extra that is acted as. */
-interface Part {
-  readonly legacy: ResourceAttributes;
-  readonly constrained: ResourceAttributes;
-}
-
 /**
  * The caller as the other user, or 403.
  *
@@ -95,28 +92,19 @@ export function actAs(
   target: Attributes,
   authorize: (attributes: Attributes) => Decision,
 ): Result<Caller, Status> {
-  const mode = modeOf(wanted);
-  const parts = partsOf(wanted, mode);
-  const on: Attributes = { ...target, verb: `impersonate-on:${mode}:${target.verb}` };
-  const asked = isConstrainable(wanted, mode) ? [on, ...parts.map(({ constrained }) => constrained)] : [];
-  const constrained = firstRefused(caller.user, asked, authorize);
-  if (asked.length > 0 && !constrained) return ok(acting(caller, mode === "arbitrary-node" ? { ...wanted, groups: [NODES] } : wanted));
-  const legacy = firstRefused(
-    caller.user,
-    parts.map((part) => part.legacy),
-    authorize,
-  );
-  return legacy ? err(constrained ?? legacy) : ok(acting(caller, wanted));
+  const modes: Mode[] = [...constrainedModes(caller.user, wanted), LEGACY];
+  let first: Status | undefined;
+  for (const mode of modes) {
+    const refused = firstRefused(caller.user, rightsOf(wanted, target, mode), authorize);
+    if (!refused) return ok(acting(caller, isOfNode(mode) ? { ...wanted, groups: [NODES] } : wanted));
+    first ??= refused;
+  }
+  assert(first, "a mode that refuses says why");
+  return err(first);
 }
 
 function acting(caller: Caller, wanted: User): Caller {
   return { ...caller, user: withImpliedGroups(wanted), impersonator: caller.user };
-}
-
-/** Nobody becomes an administrator by constrained rights, and a service account or a node has no more than its name. Source: impersonation/mode.go. */
-function isConstrainable({ uid, groups, extra }: User, mode: Mode): boolean {
-  if (groups.includes(MASTERS)) return false;
-  return mode === "user-info" || (groups.length === 0 && uid === "" && Object.keys(extra).length === 0);
 }
 
 function firstRefused(user: User, asked: readonly Attributes[], authorize: (attributes: Attributes) => Decision): Status | undefined {
@@ -127,34 +115,60 @@ function firstRefused(user: User, asked: readonly Attributes[], authorize: (attr
   return undefined;
 }
 
-type Mode = "serviceaccount" | "arbitrary-node" | "user-info";
+type ConstrainedMode = "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
+const LEGACY = "legacy";
+type Mode = ConstrainedMode | typeof LEGACY;
 
-function modeOf({ name }: User): Mode {
-  if (serviceAccountOf(name)) return "serviceaccount";
-  return name.startsWith(NODE_PREFIX) ? "arbitrary-node" : "user-info";
+function isOfNode(mode: Mode): boolean {
+  return mode === "associated-node" || mode === "arbitrary-node";
 }
 
-function partsOf({ name, uid, groups, extra }: User, mode: Mode): Part[] {
-  const part = (
-    legacy: Partial<ResourceAttributes> & { resource: string },
-    constrained: Partial<ResourceAttributes> & { resource: string },
-  ): Part => ({
-    legacy: resourceAttributes({ verb: "impersonate", ...legacy }),
-    constrained: resourceAttributes({ verb: `impersonate:${mode}`, group: AUTHENTICATION_GROUP, ...constrained }),
-  });
-  const inGroup = (resource: string, more: Partial<ResourceAttributes>): Part =>
-    part({ group: AUTHENTICATION_GROUP, resource, ...more }, { resource, ...more });
+/**
+ * In the order in which they are tried. A service account or a node has no more than its name, and nobody becomes an administrator by constrained rights.
+ * Source: impersonation/mode.go.
+ */
+function constrainedModes(caller: User, { name, uid, groups, extra }: User): ConstrainedMode[] {
+  const isBare = groups.length === 0 && uid === "" && Object.keys(extra).length === 0;
+  const node = nodeIn(name);
+  if (node !== undefined) return isBare ? (isOnNode(caller, node) ? ["associated-node", "arbitrary-node"] : ["arbitrary-node"]) : [];
+  if (serviceAccountOf(name)) return isBare ? ["serviceaccount"] : [];
+  return groups.includes(MASTERS) ? [] : ["user-info"];
+}
+
+/** The node that a user name stands for. */
+function nodeIn(userName: string): string | undefined {
+  if (!userName.startsWith(NODE_PREFIX)) return undefined;
+  const name = userName.slice(NODE_PREFIX.length);
+  return validateDNS1123Subdomain(name).length === 0 ? name : undefined;
+}
+
+/** Whether the caller is a service account whose token is bound to the node. */
+function isOnNode({ name, extra }: User, node: string): boolean {
+  const nodes = extra[NODE_NAME_EXTRA] ?? [];
+  return serviceAccountOf(name) !== undefined && nodes.length === 1 && nodes[0] === node;
+}
+
+/** All rights that the mode needs. */
+function rightsOf({ name, uid, groups, extra }: User, target: Attributes, mode: Mode): Attributes[] {
+  const isLegacy = mode === LEGACY;
+  const verb = isLegacy ? "impersonate" : `impersonate:${mode}`;
+  const right = (group: string, asked: Partial<ResourceAttributes> & { resource: string }): Attributes =>
+    resourceAttributes({ verb, group, ...asked });
+  const named = isLegacy ? "" : AUTHENTICATION_GROUP;
   const account = serviceAccountOf(name);
   const who = account
-    ? part({ resource: "serviceaccounts", ...account }, { resource: "serviceaccounts", ...account })
-    : mode === "arbitrary-node"
-      ? part({ resource: "users", name }, { resource: "nodes", name: "*" })
-      : part({ resource: "users", name }, { resource: "users", name });
+    ? right(named, { resource: "serviceaccounts", ...account })
+    : isOfNode(mode)
+      ? right(named, { resource: "nodes", name: mode === "associated-node" ? "*" : (nodeIn(name) ?? "") })
+      : right(named, { resource: "users", name });
   return [
+    ...(isLegacy ? [] : [{ ...target, verb: `impersonate-on:${mode}:${target.verb}` }]),
     who,
-    ...groups.map((group) => part({ resource: "groups", name: group }, { resource: "groups", name: group })),
-    ...(uid === "" ? [] : [inGroup("uids", { name: uid })]),
-    ...Object.entries(extra).flatMap(([key, values]) => values.map((value) => inGroup("userextras", { subresource: key, name: value }))),
+    ...groups.map((group) => right(named, { resource: "groups", name: group })),
+    ...(uid === "" ? [] : [right(AUTHENTICATION_GROUP, { resource: "uids", name: uid })]),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((value) => right(AUTHENTICATION_GROUP, { resource: "userextras", subresource: key, name: value })),
+    ),
   ];
 }
 

@@ -25,6 +25,8 @@ export const UNAUTHENTICATED = "system:unauthenticated";
 export const ANONYMOUS = "system:anonymous";
 export const NODES = "system:nodes";
 export const NODE_PREFIX = "system:node:";
+/** Key of a user's extra: the node of the Pod that his token is bound to. Upstream: apiserver pkg/authentication/serviceaccount. */
+export const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 export const SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:";
 export const SERVICE_ACCOUNTS = "system:serviceaccounts";
 export const SERVICE_ACCOUNTS_PREFIX = "system:serviceaccounts:";

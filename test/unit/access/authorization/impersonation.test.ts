@@ -83,7 +83,12 @@ describe("rights", () => {
     [
       "a node, constrained",
       [["Impersonate-User", "system:node:n"]],
-      ["impersonate-on:arbitrary-node:list /pods/ /", "impersonate:arbitrary-node authentication.k8s.io/nodes/ /*"],
+      ["impersonate-on:arbitrary-node:list /pods/ /", "impersonate:arbitrary-node authentication.k8s.io/nodes/ /n"],
+    ],
+    [
+      "a name that no node has, constrained",
+      [["Impersonate-User", "system:node:N"]],
+      ["impersonate-on:user-info:list /pods/ /", "impersonate:user-info authentication.k8s.io/users/ /system:node:N"],
     ],
   ])("%s: needs all of its rights", (_name, fields, rights) => {
     const user = wanted(...fields);
@@ -124,6 +129,36 @@ describe("rights", () => {
     ],
   ])("%s: not by constrained rights", (_name, fields, rights) => {
     expect(actAs(BOB, wanted(...fields), LIST_PODS, having(...rights))).toMatchObject({ ok: false, error: { code: 403 } });
+  });
+
+  describe("the node of the caller's own Pod", () => {
+    const agentOn = (...nodes: string[]): Caller => ({
+      ...BOB,
+      user: { ...BOB.user, name: "system:serviceaccount:ns:agent", extra: { "authentication.kubernetes.io/node-name": nodes } },
+    });
+    const NODE = wanted(["Impersonate-User", "system:node:n"]);
+    const RIGHTS = ["impersonate-on:associated-node:list /pods/ /", "impersonate:associated-node authentication.k8s.io/nodes/ /*"];
+
+    it("needs both of its rights", () => {
+      const acted = actAs(agentOn("n"), NODE, LIST_PODS, having(...RIGHTS));
+      expect(acted).toMatchObject({ ok: true, value: { user: { groups: ["system:nodes", "system:authenticated"] } } });
+      for (const right of RIGHTS) expect(actAs(agentOn("n"), NODE, LIST_PODS, having(right)).ok).toBe(false);
+    });
+
+    it.each([
+      ["a service account on another node", agentOn("m")],
+      ["a service account without a node", agentOn()],
+      ["somebody else who says that he is there", { ...agentOn("n"), user: { ...agentOn("n").user, name: "bob" } }],
+    ])("%s: is not enough", (_name, caller) => {
+      expect(actAs(caller, NODE, LIST_PODS, having(...RIGHTS)).ok).toBe(false);
+    });
+
+    it("without its rights: those of any node are asked for, and the first refusal is told", () => {
+      const any = ["impersonate-on:arbitrary-node:list /pods/ /", "impersonate:arbitrary-node authentication.k8s.io/nodes/ /n"];
+      expect(actAs(agentOn("n"), NODE, LIST_PODS, having(...any)).ok).toBe(true);
+      const refused = actAs(agentOn("n"), NODE, LIST_PODS, having());
+      expect(!refused.ok && refused.error.message).toContain("cannot impersonate-on:associated-node:list");
+    });
   });
 
   it("nothing allowed: the constrained refusal is told", () => {

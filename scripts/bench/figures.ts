@@ -11,7 +11,7 @@ export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? NaN;
 }
 
-/** Of samples in any order; NaN for none. */
+/** @param values in any order; NaN for none */
 export function median(values: readonly number[]): number {
   return quantile(
     [...values].sort((a, b) => a - b),

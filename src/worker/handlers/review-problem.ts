@@ -8,7 +8,7 @@ import { validateLabelValue, validateQualifiedName } from "../../api/meta/names"
 import { badRequest, invalid, type Status } from "../../api/meta/status";
 import type { Review } from "../routing/review-kinds";
 
-/** Of the subject of a review: a decision looks at the bindings of each group. Upstream bounds the body alone. */
+/** The most groups that a review names: a decision looks at the bindings of each. Upstream bounds the body alone. */
 const GROUPS_MAX = 1_000;
 const EXTRA_VALUES_MAX = 1_000;
 

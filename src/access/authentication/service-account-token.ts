@@ -3,7 +3,14 @@
  * Source: upstream pkg/serviceaccount/claims.go and jwt.go, apiserver pkg/authentication/serviceaccount/util.go.
  */
 import { err, ok, type Result } from "../../core/base/result";
-import { CREDENTIAL_ID, NODE_NAME_EXTRA, SERVICE_ACCOUNTS, SERVICE_ACCOUNTS_PREFIX, serviceAccountUserName, type User } from "../identity/user";
+import {
+  CREDENTIAL_ID,
+  NODE_NAME_EXTRA,
+  SERVICE_ACCOUNTS,
+  SERVICE_ACCOUNTS_PREFIX,
+  serviceAccountUserName,
+  type User,
+} from "../identity/user";
 import type { CheckedClaims } from "./jwt";
 import type { AuthenticationFault, BoundKind, ClaimedUid, ServiceAccountSource } from "./ports";
 import type { ClaimedObject, ServiceAccountClaims } from "./service-account-claims";

@@ -177,7 +177,14 @@ it("hazard 10: two ServiceCIDRs that cover each other, both deleted: both wait f
   const { cluster } = await withRange();
   await cluster.ranges.created("twin", RANGE);
   await cluster.create("s", { clusterIP: NINE });
-  await Promise.all([cluster.ranges.remove("extra"), cluster.ranges.remove("twin")]);
+  // The one that owns the segment is deleted first, and hands nothing over before the other one is deleted too.
+  const removed = { both: false };
+  intercept(ServiceCIDR.prototype, "partition", async (call) => {
+    while (!removed.both) await scheduler.wait(5);
+    return call();
+  });
+  for (const name of ["extra", "twin"]) expect(await cluster.ranges.remove(name)).toMatchObject({ ok: true });
+  removed.both = true;
   for (const name of ["extra", "twin"]) await eventually(async () => (await cluster.ranges.condition(name)) === "False Terminating");
   await abortAllDurableObjects();
   await cluster.maintain();

@@ -18,5 +18,7 @@ export default defineConfig({
     testTimeout: 60_000,
     // The start of a server on a machine that does other things, too.
     hookTimeout: 120_000,
+    // What a test waits for has to come, on such a machine too.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -1,5 +1,5 @@
 /** The Endpoints and the EndpointSlice of default/kubernetes on a real server. */
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { ownAddress } from "../../scripts/serve/own-address";
 import type { Endpoints, EndpointSlice } from "../../src/api/meta/kubernetes";
 import { upstreamRow } from "../conformance/upstream-row";
@@ -38,7 +38,7 @@ upstreamRow("endpointslice: API Server slices", () => {
       headers: { "Content-Type": "application/merge-patch+json" },
       body: JSON.stringify({ endpoints: [{ addresses: ["192.0.2.99"] }] }),
     });
-    await vi.waitFor(async () => expect(await told(server.url)).toEqual(whole));
+    await expect.poll(() => told(server.url)).toEqual(whole);
     const { metadata } = await getJson<EndpointSlice>(server.url + SLICE);
     expect(metadata?.generation).toBe(3);
     const managers = metadata?.managedFields?.map(({ manager }) => manager);

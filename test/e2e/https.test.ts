@@ -82,7 +82,7 @@ describe("npm start without options", () => {
     await expect.poll(() => text, poll).toContain('"web"');
     for (const name of ["gz-1", "gz-2", "gz-3"]) {
       await create(name);
-      await expect.poll(() => text, { timeout: 2_000, interval: 5 }).toContain(`"${name}"`);
+      await expect.poll(() => text, poll).toContain(`"${name}"`);
     }
     watching.destroy();
   });

@@ -4,6 +4,8 @@ import type { AuditRecord } from "../../src/access/audit/audit-record";
 import worker from "../../src/worker/index";
 import { ADMIN_TOKEN, AccessWorld } from "../support/access/access-world";
 
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 const SERVICES = "/api/v1/namespaces/default/services";
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const service = (name: string) => ({ metadata: { name }, spec: { ports: [{ port: 80 }] } });
@@ -62,7 +64,7 @@ describe("the audit log", () => {
     const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, "Audit-ID": "left" };
     const request = new Request(`http://127.0.0.1/clusters/${world.cluster}-left`, { method: "PUT", headers });
     void worker.fetch(request, world.env, context as unknown as ExecutionContext);
-    await vi.waitFor(() => expect(waited.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(waited.length).toBeGreaterThan(0), PATIENCE);
     await Promise.all(waited);
     expect(recordsOf("left")).toMatchObject([{ verb: "put", responseStatus: { code: 201 } }]);
   });

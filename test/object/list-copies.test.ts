@@ -14,6 +14,7 @@ import { aLease as lease } from "../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 const LEASES = "leases.coordination.k8s.io";
+const PATIENCE = { timeout: 20_000, interval: 20 };
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 const PARTIAL = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
 const aLease = (name: string, labels: Record<string, string> = {}) => lease(name, {}, { namespace: "default", labels });
@@ -49,7 +50,7 @@ class Cluster {
       const copy = bytes && (await openListCopy(new Uint8Array(bytes), `${this.name}/${LEASES}`, systemDigest));
       return copy?.revision === former ? undefined : copy?.revision;
     };
-    return vi.waitUntil(read, { timeout: 10_000, interval: 20 }) as Promise<number>;
+    return vi.waitUntil(read, PATIENCE) as Promise<number>;
   }
 
   /** A store that was listed once and has published what it holds. */
@@ -88,6 +89,7 @@ describe("a list at resourceVersion 0", () => {
   });
 
   it("a list out of a copy: tells the copy's age", async () => {
+    vi.setSystemTime(Date.now());
     const cluster = await Cluster.published();
     pass(12_345);
     expect((await cluster.ask("?resourceVersion=0")).headers.get(SOURCE_HEADER)).toBe("edge;age=12");
@@ -210,19 +212,19 @@ describe("publishing", () => {
     pass(PUBLISH_INTERVAL_MS);
     expect(puts).toEqual([]);
     await demand(cluster);
-    await vi.waitFor(() => expect(puts).toEqual([wanted]));
+    await vi.waitFor(() => expect(puts).toEqual([wanted]), PATIENCE);
     await createIn(cluster.leases, aLease("b"));
     for (let i = 0; i < 3; i++) await demand(cluster);
     pass(PUBLISH_INTERVAL_MS);
     await demand(cluster);
-    await vi.waitFor(() => expect(puts).toEqual([wanted, wanted]));
+    await vi.waitFor(() => expect(puts).toEqual([wanted, wanted]), PATIENCE);
     for (let i = 0; i < 3; i++) {
       pass(PUBLISH_INTERVAL_MS);
       await demand(cluster);
     }
     await createIn(cluster.leases, aLease("c"));
     await demand(cluster);
-    await vi.waitFor(() => expect(puts).toEqual([wanted, wanted, wanted]));
+    await vi.waitFor(() => expect(puts).toEqual([wanted, wanted, wanted]), PATIENCE);
   });
 
   it("a KV that fails: reads and writes neither fail nor wait", async () => {
@@ -231,7 +233,7 @@ describe("publishing", () => {
     await createIn(cluster.leases, aLease("a"));
     for (let i = 0; i < 3; i++) {
       expect(await cluster.list()).toMatchObject({ source: "owner" });
-      await vi.waitFor(() => expect(puts).toHaveLength(i + 1));
+      await vi.waitFor(() => expect(puts).toHaveLength(i + 1), PATIENCE);
       expect(await cluster.leases.write(mergePatch("default", "a", { spec: { holderIdentity: `${i}` } }))).toMatchObject({ ok: true });
       pass(PUBLISH_INTERVAL_MS);
     }

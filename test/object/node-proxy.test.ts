@@ -5,6 +5,7 @@ import { objectConfig, type Env } from "../../durable-objects/env";
 import { Controller } from "../../durable-objects/controller";
 import { NodeProxy } from "../../durable-objects/node-proxy";
 import { ResourceStore } from "../../durable-objects/resource-store";
+import { TELL_APART_MS, TELL_DELAY_MS } from "../../src/proxy-health/counted-node-proxy";
 import { HEARD_AGE_MS } from "../../src/proxy-health/node-proxy";
 import { silenceMs } from "../../src/proxy-health/judgement";
 import { nodeProxyOf } from "../../src/tenancy/cluster-objects";
@@ -175,6 +176,7 @@ describe("check of a node", () => {
 
   it("a controller that fails, and a store of Nodes that does: the last known state goes on, also after the object died", async () => {
     const cluster = await Cluster.ready();
+    await expect.poll(() => cluster.cursor(), PATIENCE).toBeGreaterThan(0);
     await cluster.send("PATCH", `${NODES}/n1`, { spec: { taints: [TAINT] } });
     await expect.poll(() => cluster.codes(), PATIENCE).toBe("503 200");
     const failing = [
@@ -205,6 +207,10 @@ describe("metrics of checks", () => {
       return text.split("\n").filter((line) => /^(kubeproxy_proxy|servicenet_proxy_health_)/.test(line));
     };
     const label = `cluster="${cluster.name}"`;
+    // The first counts are told after a second, whatever came until then; the rest need not wait for a minute.
+    const later = globalThis.setTimeout;
+    const soon = (work: () => void, ms?: number): unknown => later(work, ms === TELL_APART_MS ? TELL_DELAY_MS : ms);
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(soon as typeof setTimeout);
     await cluster.report(APPLIED);
     for (const node of ["n1", "n1", "n2"]) await cluster.codes(node);
     // These answers are not the proxy's.
@@ -483,10 +489,10 @@ describe("report of a node", () => {
     await cluster.report(APPLIED);
     await cluster.codes();
     // What the controller tells is written as well, whenever it comes.
-    await expect.poll(() => cluster.cursor(), PATIENCE).toBeGreaterThan(0);
+    const one = (query: string) => runInDurableObject(cluster.object, (_, { storage }) => storage.sql.exec(query).one()["n"] as number);
+    await expect.poll(() => one("SELECT count(*) AS n FROM pushed_checks"), PATIENCE).toBe(1);
     vi.spyOn(NodeProxy.prototype, "push").mockRejectedValue(new Error("lost"));
-    const rows = () =>
-      runInDurableObject(cluster.object, (_, { storage }) => storage.sql.exec("SELECT total_changes() AS n").one().n as number);
+    const rows = () => one("SELECT total_changes() AS n");
     const before = await rows();
     for (let i = 0; i < 3; i++) await cluster.report(APPLIED);
     for (let i = 0; i < 10; i++) {

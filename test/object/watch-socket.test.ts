@@ -7,6 +7,8 @@ import { COLLECTION_HEADER, encodeCollection } from "../../src/api/store/collect
 import { createIn, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
 import { aLease as lease, collectionRequest } from "../support/worlds/store-world";
 
+const PATIENCE = { timeout: 20_000, interval: 20 };
+
 const LEASES = definitionOf("coordination.k8s.io", "leases");
 const leasesOf = (cluster: string): StoreStub => storeStubOf(cluster, "leases.coordination.k8s.io");
 const aLease = (name: string, holderIdentity = "x") => lease(name, { holderIdentity }, { namespace: "default" });
@@ -55,7 +57,7 @@ describe("a watch over WebSocket", () => {
     for (const said of ["", "{", "\0", "x".repeat(100_000), new Uint8Array([0xff, 0xfe])]) reader.socket.send(said);
     await deleteFrom(stub, "default", "a");
     for (const name of ["c", "d"]) await createIn(stub, aLease(name));
-    await vi.waitFor(() => expect(reader.messages).toHaveLength(5));
+    await vi.waitFor(() => expect(reader.messages).toHaveLength(5), PATIENCE);
     expect(reader.brief).toEqual(["ADDED a@2", "ADDED b@3", "DELETED a@4", "ADDED c@5", "ADDED d@6"]);
     expect(reader.messages.every((message) => message.endsWith("\n"))).toBe(true);
     reader.socket.close();
@@ -76,7 +78,7 @@ describe("a watch over WebSocket", () => {
     const readers = await Promise.all(Array.from({ length: 5 }, async () => new SocketReader(await handshake(stub, {}))));
     expect((await stub.counters()).watchers).toBe(5);
     for (const { socket } of readers) socket.close();
-    await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0));
+    await vi.waitFor(async () => expect((await stub.counters()).watchers).toBe(0), PATIENCE);
   });
 
   it("a refused watch over WebSocket: answers a Status", async () => {
@@ -115,7 +117,7 @@ describe("a watch over WebSocket", () => {
     expect(sent).toBeLessThan(5 * 1024 * 1024);
     const last = first.brief.at(-1)?.split("@")[1] ?? "";
     const second = new SocketReader(await handshake(stub, { resourceVersion: last }));
-    await vi.waitFor(() => expect(first.messages.length + second.messages.length).toBe(12));
+    await vi.waitFor(() => expect(first.messages.length + second.messages.length).toBe(12), PATIENCE);
     expect([...first.brief, ...second.brief]).toEqual(Array.from({ length: 12 }, (_, i) => `MODIFIED a@${i + 3}`));
     second.socket.close();
   });

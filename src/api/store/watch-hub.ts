@@ -327,8 +327,12 @@ export class WatchHub {
   #tend(watcher: Watcher, now: number): void {
     if (now >= watcher.nextSignAt) {
       watcher.nextSignAt = nextSignOf(watcher, now);
-      if (watcher.bookmarks) void this.inOrder(() => this.#bookmark(watcher)).catch(() => undefined);
-      else watcher.sink.probe();
+      if (watcher.bookmarks) {
+        void this.inOrder(() => this.#bookmark(watcher)).catch(() => undefined);
+        // A look that comes late may find the end due, too. The next one ends the watch, behind its bookmark.
+        return;
+      }
+      watcher.sink.probe();
     }
     if (now >= watcher.endsAt && this.#watchers.delete(watcher)) watcher.sink.end();
   }

@@ -10,6 +10,7 @@ const server = serverForTests();
 const api = new Api(() => server.url);
 const NAMESPACE = "/api/v1/namespaces/lists";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/lists/leases";
+const TEMPLATES = `${NAMESPACE}/podtemplates`;
 const TABLE = { Accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
 
 beforeAll(async () => {
@@ -239,11 +240,16 @@ upstreamRow("watchlist", () => {
   });
 
   it("a list and a watch at the next revision: answered as soon as it exists", async () => {
-    const list = await api.must("GET", LEASES);
+    // The server itself renews Leases, and writes no PodTemplate.
+    const list = await api.must("GET", TEMPLATES);
     const next = String(Number(list.metadata?.resourceVersion) + 1);
-    const waiting = Promise.all([api.get(LEASES, { resourceVersion: next }), api.watch(LEASES, { resourceVersion: next })]);
-    await createLease("awaited", {});
-    const [listed, watch] = await waiting;
+    const [listed, watch] = await Promise.all([
+      api.get(TEMPLATES, { resourceVersion: next }),
+      api.watch(TEMPLATES, { resourceVersion: next }),
+      api.must("POST", TEMPLATES, {
+        body: { metadata: { name: "awaited" }, template: { spec: { containers: [{ name: "c", image: "i" }] } } },
+      }),
+    ]);
     watch.close();
     expect([listed.code, listed.body.items?.some(({ metadata }) => metadata?.name === "awaited")]).toEqual([200, true]);
   });

@@ -10,15 +10,17 @@ export interface HeldCall {
   letGo(): void;
 }
 
-/** The next call of the method to any object of the class has its effect, and then waits. `vi.restoreAllMocks` ends the hold. */
+/**
+ * The next call of the method to any object of the class has its effect, and then waits; so does each later one to this object, for a caller
+ * that waits no longer asks again. `vi.restoreAllMocks` ends the hold.
+ */
 export function holdAnswer(prototype: object, method: string): HeldCall {
   const held = { isWaiting: false, isLetGo: false, letGo: (): void => void (held.isLetGo = true) };
-  let isFirst = true;
-  intercept(prototype, method, async (call) => {
-    const isHeld = isFirst;
-    isFirst = false;
+  let heldObject: object | undefined;
+  intercept(prototype, method, async (call, object) => {
+    heldObject ??= object;
     const answer = await call();
-    if (!isHeld) return answer;
+    if (object !== heldObject) return answer;
     held.isWaiting = true;
     // Objects share no promises, but they share the test's memory.
     while (!held.isLetGo) await scheduler.wait(POLL_MS);

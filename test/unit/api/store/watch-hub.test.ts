@@ -10,8 +10,19 @@ import {
   WATCH_STEPS_PER_TURN,
   WATCH_TIMEOUT_MIN_MS,
 } from "../../../../src/api/store/limits";
+import type { Clock } from "../../../../src/core/base/ports";
+import { SimScheduler } from "../../../support/sim/scheduler";
 import { seededRandom } from "../../../support/sim/seeded-random";
 import { aLease, createRequest, StoreWorld } from "../../../support/worlds/store-world";
+
+/** Its sleepers wake late, by the clock that they see. */
+class LateScheduler extends SimScheduler {
+  lateMs = 0;
+
+  override clock(isAlive?: () => boolean): Clock {
+    return { ...super.clock(isAlive), now: () => this.now + this.lateMs };
+  }
+}
 
 describe("bookmarks", () => {
   it("bookmarks: come about every minute with the newest published revision, and never without the flag", async () => {
@@ -35,6 +46,14 @@ describe("bookmarks", () => {
     await world.scheduler.pass(2_000);
     expect(watch.brief).toEqual(["BOOKMARK @1"]);
     await world.scheduler.pass(5_000);
+    expect([watch.brief, watch.state]).toEqual([["BOOKMARK @1"], "ended"]);
+  });
+
+  it("the end of a watch: one bookmark before, although the store looks so late that both are due", async () => {
+    const scheduler = new LateScheduler();
+    const watch = new StoreWorld({ scheduler }).watch({ resourceVersion: "1", allowWatchBookmarks: true, timeoutSeconds: 10 });
+    scheduler.lateMs = 12_000;
+    await scheduler.pass(5_000);
     expect([watch.brief, watch.state]).toEqual([["BOOKMARK @1"], "ended"]);
   });
 

@@ -1,7 +1,6 @@
 /** The identity Lease of a running server: it announces itself, also when nobody asks anything. */
 import { expect, it } from "vitest";
 import type { Lease } from "../../src/api/meta/kubernetes";
-import { parseTime } from "../../src/api/meta/time";
 import { upstreamRow } from "../conformance/upstream-row";
 import { Api, type Body } from "../support/clients/api";
 import { serverForTests } from "../support/server/server-for-tests";
@@ -36,9 +35,6 @@ upstreamRow("apiserver_identity_test: TestCreateLeaseOnStart", () => {
     expect(renewed.map(({ type }) => type)).toEqual(Array(5).fill("MODIFIED"));
     const times = [lease?.spec?.["renewTime"], ...renewed.map(({ spec }) => spec?.renewTime)].map(String);
     expect(times).toEqual([...new Set(times)].sort());
-    // A busy machine may be late for one or two.
-    const gapsMs = times.slice(1).map((time, i) => (parseTime(time) ?? 0) - (parseTime(times[i]) ?? 0));
-    expect(gapsMs.sort((one, other) => one - other)[2]).toBeLessThanOrEqual(1_500);
     for (const { spec } of renewed) expect({ ...spec, renewTime: undefined }).toEqual({ ...lease?.spec, renewTime: undefined });
   });
 });

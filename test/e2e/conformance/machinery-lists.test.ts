@@ -344,7 +344,7 @@ upstreamRow("request_timeout", () => {
   it("an invalid timeout: 400; 0 and too large values: clamped", async () => {
     const invalid = await api.get(LEASES, { timeout: "invalid" });
     expect([invalid.code, invalid.body.reason]).toEqual([400, "BadRequest"]);
-    for (const timeout of ["0s", "1s", "3h"])
+    for (const timeout of ["0s", "30s", "3h"])
       expect([timeout, (await api.get(LEASES, { timeout, limit: "1" })).code]).toEqual([timeout, 200]);
   });
 });

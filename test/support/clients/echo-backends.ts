@@ -99,7 +99,8 @@ export async function exchange(socket: Socket, piece: string): Promise<string> {
 /** A UDP client that keeps its port. */
 export class UdpClient {
   readonly #socket: DatagramSocket = createSocket("udp4");
-  #answers: string[] = [];
+  readonly #answers: string[] = [];
+  #asked = 0;
 
   constructor(
     private readonly host: string,
@@ -111,13 +112,14 @@ export class UdpClient {
 
   /** Who answers; asked again, because datagrams are lost. "" = nobody. */
   async ask(times = 1): Promise<string> {
+    // The number: an answer to an earlier question may come late.
+    const question = `hello ${String(++this.#asked)}`;
     for (let i = 0; i < times; i++) {
-      this.#answers = [];
-      this.#socket.send("hello", this.port, this.host, () => undefined);
+      this.#socket.send(question, this.port, this.host, () => undefined);
       const until = performance.now() + 500;
       while (performance.now() < until) {
-        const [answer] = this.#answers;
-        if (answer !== undefined) return answer.replace(/:hello$/, "");
+        const answer = this.#answers.find((one) => one.endsWith(`:${question}`));
+        if (answer !== undefined) return answer.slice(0, -question.length - 1);
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
     }

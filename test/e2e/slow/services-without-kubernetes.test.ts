@@ -114,6 +114,6 @@ it(
     expect(client.output().slice(mark)).not.toContain("two");
     expect(client.output()).not.toContain("FAILED");
     expect(before).toContain("two");
-    expect(states()).not.toContain("two");
+    await expect.poll(states, PATIENCE).not.toContain("two");
   },
 );

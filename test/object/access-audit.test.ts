@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { AuditRecord } from "../../src/access/audit/audit-record";
 import worker from "../../src/worker/index";
 import { ADMIN_TOKEN, AccessWorld } from "../support/access/access-world";
-
-const PATIENCE = { timeout: 20_000, interval: 20 };
+import { PATIENCE } from "../support/objects/patience";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const SECRETS = "/api/v1/namespaces/default/secrets";

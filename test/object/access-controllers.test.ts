@@ -11,9 +11,9 @@ import worker from "../../src/worker/index";
 import { type Call, countedCalls } from "../support/objects/counted-calls";
 import { freshCluster, storedIn, storeStubOf } from "../support/objects/store-stubs";
 import { createRequest, DELETE, WRITE } from "../support/worlds/store-world";
+import { PATIENCE } from "../support/objects/patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 20_000, interval: 20 };
 const CORE = { ...WRITE, group: "" };
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 const ROOT = "kube-root-ca.crt";

@@ -2,8 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { clusterRecord } from "../../durable-objects/peers";
 import { AccessWorld } from "../support/access/access-world";
-
-const PATIENCE = { timeout: 20_000, interval: 20 };
+import { PATIENCE } from "../support/objects/patience";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SERVICES = "/api/v1/namespaces/default/services";

@@ -14,9 +14,9 @@ import { type Call, countedCalls } from "../support/objects/counted-calls";
 import { collect, freshCluster, storeStubOf } from "../support/objects/store-stubs";
 import { parsePrometheus } from "../support/values/prometheus";
 import { createRequest, WRITE } from "../support/worlds/store-world";
+import { PATIENCE } from "../support/objects/patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 20_000, interval: 20 };
 const SLICES = "endpointslices.discovery.k8s.io";
 const CORE = { ...WRITE, group: "" };
 

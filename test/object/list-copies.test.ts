@@ -11,10 +11,10 @@ import { SOURCE_HEADER } from "../../src/api/store/list-source";
 import { app } from "../../src/worker/app";
 import { collect, createIn, deleteFrom, freshCluster, mergePatch, storeStubOf } from "../support/objects/store-stubs";
 import { aLease as lease } from "../support/worlds/store-world";
+import { PATIENCE } from "../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const LEASES = "leases.coordination.k8s.io";
-const PATIENCE = { timeout: 20_000, interval: 20 };
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
 const PARTIAL = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
 const aLease = (name: string, labels: Record<string, string> = {}) => lease(name, {}, { namespace: "default", labels });

@@ -9,9 +9,9 @@ import { upstreamRow } from "../conformance/upstream-row";
 import { countedCalls } from "../support/objects/counted-calls";
 import { collect, freshCluster, storedIn, storeStubOf } from "../support/objects/store-stubs";
 import { createRequest, DELETE, WRITE } from "../support/worlds/store-world";
+import { PATIENCE } from "../support/objects/patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 20_000, interval: 20 };
 const CORE = { ...WRITE, group: "" };
 const TAINT = { key: "example.com/t", effect: "NoExecute" as const };
 /** Alarms are set by the clock of the test and ring by the real one, so none rings by itself. */

@@ -10,9 +10,9 @@ import { app } from "../../src/worker/app";
 import worker from "../../src/worker/index";
 import { countedCalls } from "../support/objects/counted-calls";
 import { freshCluster, storeStubOf } from "../support/objects/store-stubs";
+import { PATIENCE } from "../support/objects/patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 20_000, interval: 20 };
 
 type Answer = KubeObject & { code?: number; message?: string; status?: ResourceQuota["status"]; items?: KubeObject[] };
 
@@ -108,6 +108,7 @@ describe("a quota", () => {
     const [event, ...others] = await refusals();
     expect(others).toEqual([]);
     expect(event?.message).toContain('"web-" is forbidden: exceeded quota: q, requested: count/endpointslices.discovery.k8s.io=1');
+    expect(event?.series?.count).toBeLessThanOrEqual(5);
     await cluster.send("DELETE", "/resourcequotas/q");
     const slices = storeStubOf(cluster.name, "endpointslices.discovery.k8s.io");
     await vi.waitFor(async () => expect((await slices.objectsAfter("", 10)).objects.join()).toContain('"generateName":"web-"'), PATIENCE);

@@ -19,8 +19,7 @@ import {
 } from "../support/objects/store-stubs";
 import { readFrames } from "../support/values/protobuf-answers";
 import { aLease as lease, createRequest, WRITE } from "../support/worlds/store-world";
-
-const PATIENCE = { timeout: 20_000, interval: 20 };
+import { PATIENCE } from "../support/objects/patience";
 
 const GROUP = "coordination.k8s.io";
 const LEASES = `leases.${GROUP}`;

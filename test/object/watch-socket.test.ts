@@ -6,8 +6,7 @@ import type { CollectionRequest } from "../../src/api/rpc/store";
 import { COLLECTION_HEADER, encodeCollection } from "../../src/api/store/collection-header";
 import { createIn, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
 import { aLease as lease, collectionRequest } from "../support/worlds/store-world";
-
-const PATIENCE = { timeout: 20_000, interval: 20 };
+import { PATIENCE } from "../support/objects/patience";
 
 const LEASES = definitionOf("coordination.k8s.io", "leases");
 const leasesOf = (cluster: string): StoreStub => storeStubOf(cluster, "leases.coordination.k8s.io");

@@ -9,7 +9,7 @@ it("create, get, describe and delete quota: what is used, what is allowed, and t
   ok("create quota limits --hard=count/configmaps=2,pods=10,limits.cpu=4");
   ok("create configmap a --from-literal=a=1");
   ok("create configmap b --from-literal=a=1");
-  // Stores hear of a limit soon, and its create waits two seconds for them at most.
+  // The answer to a new quota waits for the stores, but not for long.
   await expect.poll(() => kubectl.run("create configmap c --from-literal=a=1 --dry-run=server").code).toBe(1);
   expect(refused("create configmap c --from-literal=a=1")).toBe(
     'error: failed to create configmap: configmaps "c" is forbidden: exceeded quota: limits, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2',

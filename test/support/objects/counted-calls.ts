@@ -4,7 +4,7 @@ import { vi } from "vitest";
 import type { Env } from "../../../durable-objects/env";
 
 const bindings = env as unknown as Env;
-/** Longer than the time between two calls of one work, unless it rests on a busy machine. What began in this time is followed to its end. */
+/** Background work makes its next call sooner, except where it rests on a busy machine. */
 const QUIET_MS = 600;
 const POLL_MS = 50;
 

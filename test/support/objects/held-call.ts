@@ -11,8 +11,8 @@ export interface HeldCall {
 }
 
 /**
- * The next call of the method to any object of the class has its effect, and then waits; so does each later one to this object, for a caller
- * that waits no longer asks again. `vi.restoreAllMocks` ends the hold.
+ * The next call of the method to any object of the class has its effect, and then waits. Later calls of the same object wait, too, because a
+ * caller that has given up asks again. `vi.restoreAllMocks` ends the hold.
  */
 export function holdAnswer(prototype: object, method: string): HeldCall {
   const held = { isWaiting: false, isLetGo: false, letGo: (): void => void (held.isLetGo = true) };

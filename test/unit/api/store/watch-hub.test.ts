@@ -15,7 +15,7 @@ import { SimScheduler } from "../../../support/sim/scheduler";
 import { seededRandom } from "../../../support/sim/seeded-random";
 import { aLease, createRequest, StoreWorld } from "../../../support/worlds/store-world";
 
-/** Its sleepers wake late, by the clock that they see. */
+/** Its clock is ahead of its sleeps, as on a machine that stood still. */
 class LateScheduler extends SimScheduler {
   lateMs = 0;
 
@@ -49,7 +49,7 @@ describe("bookmarks", () => {
     expect([watch.brief, watch.state]).toEqual([["BOOKMARK @1"], "ended"]);
   });
 
-  it("the end of a watch: one bookmark before, although the store looks so late that both are due", async () => {
+  it("a look so late that the last bookmark and the end are due: the bookmark comes first", async () => {
     const scheduler = new LateScheduler();
     const watch = new StoreWorld({ scheduler }).watch({ resourceVersion: "1", allowWatchBookmarks: true, timeoutSeconds: 10 });
     scheduler.lateMs = 12_000;

@@ -40,7 +40,7 @@ function databases(): string[] {
 }
 
 it("a read: begins no cluster; a write and PUT: begin one", async () => {
-  // Crons go on beside this test. These objects of the default cluster are there before.
+  // Crons run beside this test. This read makes the objects of the default cluster, so that no cron makes them later.
   expect((await send("GET", SERVICES)).code).toBe(200);
   const before = new Set(databases());
   for (let i = 0; i < 20; i++) {

@@ -1,24 +1,31 @@
 /** The second half of .ci/run, after `npm test`: tests that take longer or need more of the machine. */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
+import { type Counts, oneFailed } from "./testing/counts";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
 import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureIp, ensureJq, ensureNft } from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { ensureMachinePrograms } from "./testing/ensure-machine-programs";
-import { check, type Counts, finish, inTurn, oneFailed, vitest } from "./testing/steps";
+import { LONG, SHORT } from "./testing/run-lengths";
+import { seedOfCommit } from "./testing/seed-of-commit";
+import { check, finish, inTurn } from "./testing/steps";
+import { vitest } from "./testing/vitest-run";
 
 const COMMAND = "node scripts/run.mjs scripts/slow.ts";
-const usage = `Usage: ${COMMAND} COUNTS
+const usage = `Usage: ${COMMAND} COUNTS [--release]
 
 Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients, a browser, dnsmasq, HAProxy, kube-proxy and CoreDNS, deployability,
-thousands of simulated histories, two minutes of random requests, wrangler dev, repeated kill -9, crons by the clock. COUNTS is the file with the sums of
-npm test (SERVICENET_TEST_COUNTS); the last line is over both.
+simulated histories, random requests, wrangler dev, kill -9, crons by the clock. COUNTS is the file with the sums of npm test
+(SERVICENET_TEST_COUNTS); the last line is over both.
 
+  --release           the long forms, as before a release: ${String(LONG.histories)} simulated histories, ${String(LONG.fuzzMinutes)} minutes of random requests, 20 kill -9
   --help              this text
 
 Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
+
+const WORKERD = "vitest.config.ts";
+const E2E = "vitest.e2e.config.ts";
 
 /** Files with random histories, of which `npm test` runs few. */
 const HISTORIES = [
@@ -28,17 +35,24 @@ const HISTORIES = [
   "test/unit/leases/nodes/lifecycle-pass-random.test.ts",
 ];
 
+interface SlowOptions {
+  /** path of the file with the sums of `npm test` */
+  counts: string;
+  isRelease: boolean;
+}
+
 await runProgram({
   name: "slow",
   usage,
-  parse: (args) => {
-    const parsed = parseCommandLine(COMMAND, { args, options: {}, allowPositionals: true });
+  parse: (args): SlowOptions | "help" => {
+    const parsed = parseCommandLine(COMMAND, { args, options: { release: { type: "boolean", default: false } }, allowPositionals: true });
     if (parsed === "help") return "help";
     const [counts, ...more] = parsed.positionals;
     if (counts === undefined || more.length > 0) throw new UserError(`exactly one file COUNTS is needed (${COMMAND} -- --help shows how)`);
-    return counts;
+    return { counts, isRelease: parsed.values.release };
   },
-  main: async (countsOfNpmTest) => {
+  main: async ({ counts: countsOfNpmTest, isRelease }) => {
+    const length = isRelease ? LONG : SHORT;
     const kubectl = ensureKubectl();
     const chromium = ensureChromium();
     const dnsmasq = ensureDnsmasq();
@@ -48,12 +62,14 @@ await runProgram({
     const nft = ensureNft();
     const clients = ensureClientPrograms();
     const machinePrograms = ensureMachinePrograms();
-    const seed = seedOfCommit();
+    const seed = String(seedOfCommit());
+    const env = { SERVICENET_SLOW: "1", ...(isRelease ? { SERVICENET_RELEASE: "1" } : {}) };
     // Two lanes for two cores.
     const [slow, rest] = await Promise.all([
-      vitest("slow end-to-end tests", ["-c", "vitest.e2e.config.ts"], {
+      vitest("slow end-to-end tests", {
+        config: E2E,
         env: {
-          SERVICENET_SLOW: "1",
+          ...env,
           ...clients.env,
           ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
           ...(dnsmasq.command ? { DNSMASQ: dnsmasq.command } : {}),
@@ -65,11 +81,25 @@ await runProgram({
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
-        () => vitest("slow object tests and simulations", ["-c", "vitest.config.ts"], { env: { SERVICENET_SLOW: "1" } }),
-        () => vitest("random histories", ["-c", "vitest.config.ts", ...HISTORIES], { env: { SIM_HISTORIES: "150" } }),
-        // Seeds beyond those of `npm test`.
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "3000", "--seed", "51"]),
-        () => check(`random requests of seed ${seed}`, ["npm", "run", "--silent", "fuzz", "--", "--minutes", "2", "--seed", seed]),
+        () => vitest("slow object tests and simulations", { config: WORKERD, env }),
+        () => vitest("random histories", { config: WORKERD, files: HISTORIES, env: { SIM_HISTORIES: String(length.histories / 20) } }),
+        () =>
+          check("simulated histories", [
+            "npm",
+            "run",
+            "--silent",
+            "simulate",
+            "--",
+            "--histories",
+            String(length.histories),
+            "--seed",
+            seed,
+          ]),
+        () =>
+          check(`random requests of seed ${seed}`, [
+            ...["npm", "run", "--silent", "fuzz", "--"],
+            ...["--minutes", String(length.fuzzMinutes), "--seed", seed],
+          ]),
       ]),
     ]);
     const { failed, passed } = finish([
@@ -89,16 +119,6 @@ await runProgram({
     return failed === 0 && passed > 0 ? 0 : 1;
   },
 });
-
-/** The seed of random requests: another commit makes others, and the same one the same. Outside a repository it is 1. */
-function seedOfCommit(): string {
-  try {
-    const commit = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-    return String(1 + parseInt(commit.slice(0, 7), 16));
-  } catch {
-    return "1";
-  }
-}
 
 function npmTest(path: string): Counts {
   try {

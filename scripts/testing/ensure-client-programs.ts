@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { goProgram } from "./go-program";
 import { pythonEnvironment } from "./python-environment";
-import { type Counts, oneFailed, onePassed } from "./steps";
+import { type Counts, oneFailed, onePassed } from "./counts";
 
 const sources = join(import.meta.dirname, "..", "..", "test", "clients");
 

@@ -4,7 +4,7 @@ import { findChromium } from "../chromium";
 import { findDnsmasq } from "../dnsmasq";
 import { findHaproxy, findJq } from "../haproxy";
 import { findIp, findNft } from "../network-programs";
-import { type Counts, oneFailed, onePassed } from "./steps";
+import { type Counts, oneFailed, onePassed } from "./counts";
 
 interface Found {
   command: string | undefined;

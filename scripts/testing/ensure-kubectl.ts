@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { goProgram } from "./go-program";
-import { type Counts, oneFailed, onePassed } from "./steps";
+import { type Counts, oneFailed, onePassed } from "./counts";
 
 const MODULE = "k8s.io/kubectl";
 const source = join(import.meta.dirname, "..", "..", "test", "clients", "kubectl");

@@ -1,7 +1,7 @@
 /** What runs on a machine beside the agent: kube-proxy and CoreDNS, built from their Go modules (test/clients) into .cache. */
 import { join } from "node:path";
 import { goProgram } from "./go-program";
-import { type Counts, oneFailed, onePassed } from "./steps";
+import { type Counts, oneFailed, onePassed } from "./counts";
 
 const sources = join(import.meta.dirname, "..", "..", "test", "clients");
 

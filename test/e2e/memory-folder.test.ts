@@ -22,7 +22,8 @@ it("no such file system, and one without room: tests write where they always do"
 async function started(rest: string) {
   const program = `
     import { inMemory } from "./scripts/testing/memory-folder.ts";
-    import { check, endCommands, inTurn } from "./scripts/testing/steps.ts";
+    import { endCommands } from "./scripts/testing/commands.ts";
+    import { check, inTurn } from "./scripts/testing/steps.ts";
     const { TMPDIR } = inMemory({ memory: ${JSON.stringify(memory)}, beforeEnd: endCommands });
     console.log(TMPDIR);
     ${rest}`;

@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * End-to-end tests: Node programs against the started server. Each file starts its own servers, so files run one after another.
+ * End-to-end tests: Node programs against the started server. Files run beside each other: each has a server or a cluster of its own.
  * SERVICENET_SLOW=1 selects the suites that take longer or need more than Node: those of .ci/run.
  */
 const slow = process.env["SERVICENET_SLOW"] === "1";
@@ -12,7 +12,7 @@ export default defineConfig({
       ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts", "test/e2e/clients/*.test.ts"]
       : ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"],
     environment: "node",
-    fileParallelism: false,
+    globalSetup: "test/support/server/shared-servers.ts",
     // The WebSocket of browsers, which newer Nodes have without a flag.
     execArgv: ["--experimental-websocket"],
     testTimeout: 60_000,

@@ -11,10 +11,10 @@ import { stopSignals } from "../../scripts/agent/stop-signals";
 import { targetSend } from "../../scripts/agent/target-send";
 import { Api } from "../support/clients/api";
 import { startCommand, startProgram } from "../support/server/program";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
-const server = serverForTests();
-const api = new Api(() => server.url);
+const cluster = clusterForTests();
+const api = new Api(() => cluster.url);
 const ADDRESSES = ["--address", "192.0.2.1", "--address", "2001:db8:0::1"];
 
 it("a node that joins and leaves: Ready with its labels, then gone with its Lease", async () => {
@@ -22,14 +22,14 @@ it("a node that joins and leaves: Ready with its labels, then gone with its Leas
     "--node",
     "n1",
     "--server",
-    server.url,
+    cluster.url,
     ...ADDRESSES,
     "--zone",
     "z",
     "--label",
     "team=a",
     "--state",
-    join(server.folder, "agent"),
+    join(cluster.folder, "agent"),
   ];
   const agent = await startProgram(
     "agent",
@@ -53,7 +53,7 @@ it("a token file that changes or vanishes: the next request after a refusal has 
     response.writeHead(headers.authorization === "Bearer new" ? 200 : 401).end("{}");
   }).listen(0, "127.0.0.1");
   await once(api, "listening");
-  const file = join(server.folder, "token");
+  const file = join(cluster.folder, "token");
   const send = targetSend({ url: `http://127.0.0.1:${String((api.address() as AddressInfo).port)}`, options: {} }, file);
   const status = async (): Promise<number> => (await send("/api/v1/nodes", { signal: new AbortController().signal })).status;
   await expect(status()).rejects.toThrow("ENOENT");
@@ -77,7 +77,7 @@ it("a token file that changes or vanishes: the next request after a refusal has 
 });
 
 it("a signal to npm alone, as from a script that knows no other process: reaches the agent, and npm ends with it", async () => {
-  const args = ["--node", "n2", "--server", "http://127.0.0.1:1", ...ADDRESSES, "--state", join(server.folder, "agent-2")];
+  const args = ["--node", "n2", "--server", "http://127.0.0.1:1", ...ADDRESSES, "--state", join(cluster.folder, "agent-2")];
   const agent = await startCommand(
     "npm",
     ["run", "--silent", "agent", "--", ...args],

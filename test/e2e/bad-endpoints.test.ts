@@ -2,13 +2,13 @@
 import { describe, expect, it } from "vitest";
 import type { CoreEvent, EndpointSlice } from "../../src/api/meta/kubernetes";
 import { Api, MERGE_PATCH } from "../support/clients/api";
-import { NODES_ARE_NAMES, serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests, NODES_ARE_NAMES } from "../support/server/cluster-for-tests";
 
 const PATIENCE = { timeout: 60_000, interval: 20 };
 const NAMESPACE = "/api/v1/namespaces/default";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
-const server = serverForTests(NODES_ARE_NAMES);
-const api = new Api(() => server.url);
+const cluster = clusterForTests(NODES_ARE_NAMES);
+const api = new Api(() => cluster.url);
 
 function list<T>(count: number, itemAt: (i: number) => T): T[] {
   return Array.from({ length: count }, (_, i) => itemAt(i));

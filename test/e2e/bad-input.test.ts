@@ -2,15 +2,15 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkState } from "../support/checks/checkers";
 import { observe } from "../support/server/observe";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
-const server = serverForTests();
+const cluster = clusterForTests();
 beforeAll(async () => {
   expect((await send("POST", "/api/v1/namespaces/default/services", service("there"))).code).toBe(201);
 });
 afterAll(async () => {
   // After all refusals nothing is half-written, and the server still serves.
-  const { services, ...rest } = await observe(server.url);
+  const { services, ...rest } = await observe(cluster.url);
   expect(checkState({ services, ...rest })).toEqual([]);
   expect(services.map((s) => s.metadata?.name).sort()).toEqual(["kubernetes", "there"]);
 });
@@ -31,10 +31,11 @@ function send(
   path: string,
   body?: string | Buffer,
   headers: Record<string, string> = { "Content-Type": "application/json" },
+  prefix = cluster.path,
 ): Promise<Answer> {
-  const { hostname, port } = new URL(server.url);
+  const { hostname, port } = new URL(cluster.origin);
   return new Promise((resolve, reject) => {
-    const outgoing = request({ hostname, port, method, path, headers, agent: false }, (response) => {
+    const outgoing = request({ hostname, port, method, path: prefix + path, headers, agent: false }, (response) => {
       let text = "";
       response.setEncoding("utf8");
       response.on("data", (chunk: string) => (text += chunk));
@@ -334,7 +335,7 @@ describe("bad input: the Status that upstream answers", () => {
 
   it("paths outside every group: 404 in plain text", async () => {
     for (const path of ["/nothing", "/apis/unknown.example/v1", "/api/v1%2Fservices", "/clusters", "//api/v1"]) {
-      const answer = await send("GET", path);
+      const answer = await send("GET", path, undefined, {}, "");
       expect({ path, code: answer.code }).toEqual({ path, code: 404 });
     }
   });
@@ -390,11 +391,11 @@ describe("bad input: the Status that upstream answers", () => {
   });
 
   it("a thousand Services without a name: no address stays taken", async () => {
-    const before = (await observe(server.url)).ipAddresses.length;
+    const before = (await observe(cluster.url)).ipAddresses.length;
     const answers = await Promise.all(
       Array.from({ length: 1000 }, () => send("POST", services, '{"metadata":{},"spec":{"ports":[{"port":80}]}}')),
     );
     expect(new Set(answers.map((answer) => answer.code))).toEqual(new Set([422]));
-    expect((await observe(server.url)).ipAddresses).toHaveLength(before);
+    expect((await observe(cluster.url)).ipAddresses).toHaveLength(before);
   });
 });

@@ -5,15 +5,15 @@
 import { expect, it } from "vitest";
 import { open, requestHeads } from "../../scripts/bench/connection";
 import { AnswerReader } from "../../scripts/bench/load-processes/load";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const CONNECTIONS = 100;
 const ANSWERS = 5_000;
-const server = serverForTests();
+const cluster = clusterForTests();
 
 /** How many answers each connection had when all of them together had so many. Rejects when one is closed. */
 async function servedEach(path: string): Promise<number[]> {
-  const target = { url: server.url, options: {} };
+  const target = { url: cluster.url, options: {} };
   const request = `${requestHeads(target)("GET", path)}\r\n`;
   const sockets = await Promise.all(Array.from({ length: CONNECTIONS }, () => open(target)));
   const counts = sockets.map(() => 0);

@@ -7,7 +7,7 @@ import { createGunzip } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Api, MERGE_PATCH, type WatchEvent } from "../support/clients/api";
 import { eventsOf } from "../support/clients/watch-events";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 import { aSlice, anEndpoint } from "../support/values/endpoint-objects";
 import { PROTOBUF, readAnswer } from "../support/values/protobuf-answers";
 
@@ -20,8 +20,8 @@ const accepts = [...page.matchAll(/^\| `(endpoint|kubeconfig)` +\| `([^`]+)` +\|
 
 const CORE = "/api/v1/namespaces/default";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
-const server = serverForTests();
-const api = new Api(() => server.url);
+const cluster = clusterForTests();
+const api = new Api(() => cluster.url);
 
 const pod = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "example.com/c" }] } });
 const setPhase = (name: string, phase: string, podIP: string) =>
@@ -49,7 +49,7 @@ type Headers = (typeof accepts)[number];
 /** A request with the header lines of the record and no others. */
 async function ask(path: string, { accept, agent }: Headers): Promise<{ response: Response; close: () => void }> {
   const headers = { "User-Agent": agent, Accept: accept, "Accept-Encoding": "gzip" };
-  const sent = request(server.url + path, { headers });
+  const sent = request(cluster.url + path, { headers });
   const answer = await new Promise<IncomingMessage>((resolve, reject) => sent.on("response", resolve).on("error", reject).end());
   const body = answer.headers["content-encoding"] === "gzip" ? answer.pipe(createGunzip()) : answer;
   const response = new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { Api } from "../support/clients/api";
 import { type RunningProgram, runProgram, startProgram } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 import { aSlice, anEndpoint } from "../support/values/endpoint-objects";
 
 const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "dns.md"), "utf8");
@@ -20,8 +20,8 @@ const ports = [{ name: "sql", port: 5432 }];
 
 const folder = temporaryFolder();
 const file = join(folder, "hosts", "cluster.local");
-const server = serverForTests();
-const api = new Api(() => server.url);
+const cluster = clusterForTests();
+const api = new Api(() => cluster.url);
 let program: RunningProgram;
 
 const textOf = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8") : "");
@@ -29,7 +29,7 @@ const text = (): string => textOf(file);
 
 beforeAll(async () => {
   await api.must("POST", SERVICES, { body: { metadata: { name: "web" }, spec: { clusterIP: "10.96.0.80", ports } } });
-  const args = ["--server", server.url, ...command.replace("hosts/cluster.local", file).split(" ")];
+  const args = ["--server", cluster.url, ...command.replace("hosts/cluster.local", file).split(" ")];
   program = await startProgram("dns", args, READY);
 });
 afterAll(async () => {
@@ -53,7 +53,7 @@ it("file: has the lines of the page, and nothing else stands in its folder", asy
 it("proxy's prefixes and another domain: names stand for the addresses that the proxy serves", async () => {
   const args = ["--listen-prefix", "127.0.0.0/8", "--dial-prefix", "127.10.0.0/16", "--domain", "blue.example"];
   const other = join(folder, "other", "hosts");
-  const second = await startProgram("dns", ["--server", server.url, "--file", other, ...args], READY);
+  const second = await startProgram("dns", ["--server", cluster.url, "--file", other, ...args], READY);
   expect(textOf(other)).toContain("\n127.96.0.80 web.default.svc.blue.example\n");
   expect(textOf(other)).toContain("\n127.10.2.20 db-0.db.default.svc.blue.example db.default.svc.blue.example\n");
   expect(await second.stop()).toBe(0);
@@ -67,6 +67,6 @@ it("Service that goes: its line, too", async () => {
 });
 
 it("a file below a file: one line, exit code 1", async () => {
-  const { code, err } = await runProgram("dns", ["--server", server.url, "--file", "README.md/hosts"]);
+  const { code, err } = await runProgram("dns", ["--server", cluster.url, "--file", "README.md/hosts"]);
   expect([code, err]).toEqual([1, expect.stringMatching(/^dns: (EEXIST|ENOTDIR): .*\n$/)]);
 });

@@ -7,14 +7,15 @@ import { PodSchema } from "../../src/api/schema/core-pods";
 import { PROTOBUF } from "../support/values/protobuf-answers";
 import { runProgram } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const PODS = "/api/v1/namespaces/default/pods";
 const MOST = "9223372036854775807";
 const LARGE = "9007199254740993";
 
-const server = serverForTests();
-const api = new Api(() => server.url);
+const cluster = clusterForTests();
+const api = new Api(() => cluster.url);
+const otherClusters = new Api(() => cluster.origin);
 
 const toleration = (seconds: string) => `{"key":"k","operator":"Exists","effect":"NoExecute","tolerationSeconds":${seconds}}`;
 const pod = (name: string, seconds: string) =>
@@ -97,11 +98,11 @@ describe("an integer beyond 2^53 in a write", () => {
 
 describe("an integer beyond 2^53 in an answer", () => {
   it.each(["application/json", "application/yaml", "application/json;as=Table;g=meta.k8s.io;v=v1"])("%s: every digit", async (Accept) => {
-    await api.send("PUT", "/clusters/shown", {});
-    await api.send("POST", `/clusters/shown${PODS}`, { body: pod("shown", LARGE) });
+    await otherClusters.send("PUT", "/clusters/shown", {});
+    await otherClusters.send("POST", `/clusters/shown${PODS}`, { body: pod("shown", LARGE) });
     for (const path of [`${PODS}/shown?pretty=true`, `${PODS}/shown`, PODS]) {
       const asked = `/clusters/shown${path}${path.includes("?") ? "&" : "?"}includeObject=Object`;
-      const { text } = await api.send("GET", asked, { headers: { Accept } });
+      const { text } = await otherClusters.send("GET", asked, { headers: { Accept } });
       expect(secondsIn(text)).toEqual([LARGE]);
     }
   });
@@ -130,14 +131,17 @@ it("backup and restore: every digit", async () => {
   const folder = temporaryFolder();
   onTestFinished(() => removeFolder(folder));
   const file = join(folder, "cluster.jsonl");
-  for (const cluster of ["saved", "restored"]) await api.send("PUT", `/clusters/${cluster}`, {});
-  await api.must("POST", `/clusters/saved${PODS}`, { body: pod("saved", LARGE) });
-  expect(await runProgram("backup", ["--server", server.url, "--cluster", "saved", "--file", file])).toMatchObject({ code: 0, err: "" });
-  expect(await runProgram("restore", ["--server", server.url, "--cluster", "restored", "--file", file])).toMatchObject({
+  for (const name of ["saved", "restored"]) await otherClusters.send("PUT", `/clusters/${name}`, {});
+  await otherClusters.must("POST", `/clusters/saved${PODS}`, { body: pod("saved", LARGE) });
+  expect(await runProgram("backup", ["--server", cluster.origin, "--cluster", "saved", "--file", file])).toMatchObject({
     code: 0,
     err: "",
   });
-  expect(secondsIn((await api.get(`/clusters/restored${PODS}/saved`)).text)).toEqual([LARGE]);
+  expect(await runProgram("restore", ["--server", cluster.origin, "--cluster", "restored", "--file", file])).toMatchObject({
+    code: 0,
+    err: "",
+  });
+  expect(secondsIn((await otherClusters.get(`/clusters/restored${PODS}/saved`)).text)).toEqual([LARGE]);
 }, 60_000);
 
 describe("the longest grace period", () => {

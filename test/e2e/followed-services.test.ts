@@ -3,16 +3,16 @@ import { expect, it } from "vitest";
 import type { EndpointSlice, KubeObject } from "../../src/api/meta/kubernetes";
 import { followRoutes } from "../support/examples/routes";
 import { plainFetch } from "../support/examples/zones";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 import { aSlice, anEndpoint, type SliceEndpoint } from "../support/values/endpoint-objects";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
-const server = serverForTests();
+const cluster = clusterForTests();
 
 async function send(method: string, path: string, body?: object): Promise<number> {
   const headers = { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
-  return (await fetch(server.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })).status;
+  return (await fetch(cluster.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })).status;
 }
 
 const service = (name: string, spec: object = {}): KubeObject =>
@@ -22,7 +22,7 @@ const slice = (name: string, endpoints: SliceEndpoint[]): EndpointSlice => aSlic
 /** `known` is the last that each change said: where each Service's connections go. */
 function follow() {
   const known = new Map<string, string>();
-  const stop = followRoutes(plainFetch(server.url), { name: "node-1", zone: undefined }, ({ name }, routes) => {
+  const stop = followRoutes(plainFetch(cluster.url), { name: "node-1", zone: undefined }, ({ name }, routes) => {
     const [route] = routes;
     if (route) known.set(name, route.to.join(" "));
     else known.delete(name);

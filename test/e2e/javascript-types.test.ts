@@ -21,18 +21,18 @@ import { observe } from "../support/server/observe";
 import { servedTypes } from "../support/server/served-types";
 import type { ServedType } from "../support/server/served-types";
 import { getJson } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const namespace = "default";
-const server = serverForTests();
+const cluster = clusterForTests();
 let config: KubeConfig;
 
 beforeAll(() => {
   config = new KubeConfig();
-  config.loadFromFile(server.kubeconfig);
+  config.loadFromFile(cluster.kubeconfig);
 });
 afterAll(async () => {
-  expect(checkState(await observe(server.url))).toEqual([]);
+  expect(checkState(await observe(cluster.url))).toEqual([]);
 });
 
 interface Item {
@@ -149,11 +149,11 @@ function says(status: unknown, wanted: unknown): boolean {
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
 it("the table: has every served resource", async () => {
-  const { groups } = await getJson<{ groups: { versions: { groupVersion: string }[] }[] }>(`${server.url}/apis`);
+  const { groups } = await getJson<{ groups: { versions: { groupVersion: string }[] }[] }>(`${cluster.url}/apis`);
   const versions = groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion));
   const served: string[] = [];
   for (const [version, path] of [["v1", "/api/v1"], ...versions.map((v) => [v, `/apis/${v}`])] as [string, string][]) {
-    const { resources } = await getJson<{ resources: { name: string; verbs: string[] }[] }>(`${server.url}${path}`);
+    const { resources } = await getJson<{ resources: { name: string; verbs: string[] }[] }>(`${cluster.url}${path}`);
     for (const { name, verbs } of resources) if (!name.includes("/") && verbs.includes("get")) served.push(`${version} ${name}`);
     for (const { name } of resources.filter((resource) => resource.name.endsWith("/status"))) served.push(`${version} ${name}`);
   }

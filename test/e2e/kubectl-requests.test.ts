@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { PROTOBUF, readAnswer } from "../support/values/protobuf-answers";
 import { eventsOf } from "../support/clients/watch-events";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const AGGREGATED =
@@ -16,7 +16,7 @@ const JSON_ONLY = "application/json";
 const services = "/api/v1/namespaces/default/services";
 const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 
-const server = serverForTests();
+const cluster = clusterForTests();
 
 interface Sent {
   accept?: string;
@@ -48,7 +48,7 @@ const headers = {
 
 async function send(method: string, path: string, { accept = JSON_ONLY, type = JSON_ONLY, body }: Sent = {}): Promise<Answer> {
   const sent = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
-  const response = await fetch(server.url + path, {
+  const response = await fetch(cluster.url + path, {
     method,
     headers: { ...headers, Accept: accept, ...(body === undefined ? {} : { "Content-Type": type }) },
     ...(body === undefined ? {} : { body: sent }),
@@ -76,7 +76,7 @@ interface WatchEvent {
 /** Opens a watch; `next` waits for its next event. */
 async function watch(path: string, accept = JSON_ONLY) {
   const ending = new AbortController();
-  const response = await fetch(server.url + path, { headers: { ...headers, Accept: accept }, signal: ending.signal });
+  const response = await fetch(cluster.url + path, { headers: { ...headers, Accept: accept }, signal: ending.signal });
   const type = accept === TYPED ? `${PROTOBUF};stream=watch` : JSON_ONLY;
   expect({ code: response.status, type: response.headers.get("Content-Type") }).toEqual({ code: 200, type });
   const events = eventsOf<WatchEvent>(response);
@@ -292,7 +292,7 @@ describe("create", () => {
   });
 
   it("--raw: a body without a Content-Type is JSON", async () => {
-    const response = await fetch(`${server.url}${services}`, {
+    const response = await fetch(`${cluster.url}${services}`, {
       method: "POST",
       headers: { ...headers, Accept: "application/json, */*" },
       body: new TextEncoder().encode(JSON.stringify({ metadata: { name: "raw" }, spec: { ports: [{ port: 80 }] } })),

@@ -1,8 +1,8 @@
 /** Documents created under Pods, bindings and evictions, and writes of their status. */
 import { describe, expect, it } from "vitest";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
-const server = serverForTests();
+const cluster = clusterForTests();
 
 interface Answer {
   code: number;
@@ -16,14 +16,14 @@ interface Answer {
 
 async function ask(method: string, path: string, body?: unknown): Promise<Answer> {
   const init = body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
-  const response = await fetch(`${server.url}/api/v1/${path}`, { method, ...init });
+  const response = await fetch(`${cluster.url}/api/v1/${path}`, { method, ...init });
   return { code: response.status, body: (await response.json()) as Answer["body"] };
 }
 
 async function patchStatus(name: string, status: unknown): Promise<Answer> {
   const headers = { "Content-Type": "application/merge-patch+json" };
   const init = { method: "PATCH", body: JSON.stringify({ status }), headers };
-  const response = await fetch(`${server.url}/api/v1/namespaces/default/pods/${name}/status`, init);
+  const response = await fetch(`${cluster.url}/api/v1/namespaces/default/pods/${name}/status`, init);
   return { code: response.status, body: (await response.json()) as Answer["body"] };
 }
 
@@ -129,7 +129,7 @@ describe("pods/eviction", () => {
     expect((await ask("POST", `${pods}/disrupted/eviction?dryRun=All`, eviction("disrupted"))).code).toBe(201);
     expect((await ask("POST", `${pods}/disrupted/eviction`, eviction("disrupted"))).code).toBe(201);
     const query = `watch=true&labelSelector=suite%3Ddisrupted&timeoutSeconds=1&resourceVersion=${metadata.resourceVersion}`;
-    const events = await (await fetch(`${server.url}/api/v1/${pods}?${query}`)).text();
+    const events = await (await fetch(`${cluster.url}/api/v1/${pods}?${query}`)).text();
     const seen = events
       .trim()
       .split("\n")
@@ -143,7 +143,7 @@ describe("pods/eviction", () => {
   });
 
   it("discovery: lists binding, bindings and eviction", async () => {
-    const { resources } = (await (await fetch(`${server.url}/api/v1`)).json()) as { resources: { name: string }[] };
+    const { resources } = (await (await fetch(`${cluster.url}/api/v1`)).json()) as { resources: { name: string }[] };
     const told = resources.filter(({ name }) => /binding|eviction/.test(name));
     const verbs = ["create"];
     expect(told).toEqual([

@@ -5,13 +5,13 @@ import { containsAddress } from "../../src/core/net/prefix";
 import { usableOf, usableSizeOf } from "../../src/core/net/usable";
 import { prefixOf } from "../model/prefix-of";
 import { Api, MERGE_PATCH } from "../support/clients/api";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests, DUAL_STACK } from "../support/server/cluster-for-tests";
 
 const DRAWS = 5;
 const RANGES = "/apis/networking.k8s.io/v1/servicecidrs";
 const SERVICES = "/api/v1/namespaces/default/services";
 
-const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/24,fd00:96::/112"]);
+const cluster = clusterForTests({ args: DUAL_STACK });
 
 const isReady = (status: unknown): boolean =>
   ((status as { conditions?: { status: string }[] } | undefined)?.conditions ?? []).some((condition) => condition.status === "True");
@@ -22,7 +22,7 @@ describe.concurrent("a ServiceCIDR", () => {
     ...["::/0", "2001:db8::/63", "2001:db8::/64", "2001:db8::/124", "2001:db8::/127", "2001:db8::1/128"],
   ])("%s: gives out its usable addresses, and no others", async (cidr) => {
     const prefix = prefixOf(cidr);
-    const api = new Api(() => `${server?.url ?? ""}/clusters/length-${prefix.family.toLowerCase()}-${String(prefix.length)}`);
+    const api = new Api(() => `${cluster.origin}/clusters/length-${prefix.family.toLowerCase()}-${String(prefix.length)}`);
     await api.must("POST", RANGES, { body: { metadata: { name: "only" }, spec: { cidrs: [cidr] } } });
     await api.until(async () => isReady((await api.must("GET", `${RANGES}/only`)).status), "the ServiceCIDR is Ready");
     // The default ranges give out nothing, until the end.

@@ -5,14 +5,14 @@ import { describe, expect, it } from "vitest";
 import { WATCH_BOOKMARK_INTERVAL_MS } from "../../src/api/store/limits";
 import { eventsOf } from "../support/clients/watch-events";
 import { PROTOBUF, readAnswer, readProtobuf } from "../support/values/protobuf-answers";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const TYPED = `${PROTOBUF},application/json`;
 const METADATA = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1`;
 const METADATA_LIST = METADATA.replaceAll("as=PartialObjectMetadata", "as=PartialObjectMetadataList");
 const TABLE = `${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`;
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-const server = serverForTests();
+const cluster = clusterForTests();
 
 interface Item {
   kind?: string;
@@ -34,9 +34,12 @@ interface Answer {
   body: unknown;
 }
 
+/** `path` may name another cluster. */
+const urlOf = (path: string) => (path.startsWith("/clusters/") ? cluster.origin : cluster.url) + path;
+
 async function ask(path: string, init: RequestInit & { accept?: string } = {}): Promise<Answer> {
   const { accept = TYPED, ...rest } = init;
-  const response = await fetch(server.url + path, { ...rest, headers: { Accept: accept, ...rest.headers } });
+  const response = await fetch(urlOf(path), { ...rest, headers: { Accept: accept, ...rest.headers } });
   const { status: code, headers } = response;
   return { code, type: headers.get("Content-Type"), headers, body: await readAnswer(response) };
 }
@@ -98,7 +101,7 @@ describe("single objects", () => {
 
   it("quality values: decide between protobuf, YAML and JSON", async () => {
     const typeOf = async (accept: string) =>
-      (await fetch(`${server.url}${LEASES}`, { headers: { Accept: accept } })).headers.get("Content-Type");
+      (await fetch(`${cluster.url}${LEASES}`, { headers: { Accept: accept } })).headers.get("Content-Type");
     expect(await typeOf(`${PROTOBUF};q=0.1,application/yaml;q=0.2`)).toBe("application/yaml");
     expect(await typeOf(`application/json;q=0.5,${PROTOBUF}`)).toBe(PROTOBUF);
     expect(await typeOf(`application/json,${PROTOBUF}`)).toBe("application/json");
@@ -183,7 +186,7 @@ describe("lists", () => {
 
   it("a large list: compressed for a client that takes gzip", async () => {
     const { encoding, body } = await new Promise<{ encoding: unknown; body: Buffer }>((resolve, reject) => {
-      get(`${server.url}${SERVICES}`, { headers: { Accept: PROTOBUF, "Accept-Encoding": "gzip" } }, (response) => {
+      get(urlOf(SERVICES), { headers: { Accept: PROTOBUF, "Accept-Encoding": "gzip" } }, (response) => {
         const pieces: Buffer[] = [];
         response.on("data", (piece: Buffer) => pieces.push(piece));
         response.on("end", () => resolve({ encoding: response.headers["content-encoding"], body: Buffer.concat(pieces) }));
@@ -206,7 +209,7 @@ async function watching(
   accept = TYPED,
 ): Promise<{ type: string | null; events: Event[]; ended: Promise<void>; stop(): void }> {
   const stopped = new AbortController();
-  const response = await fetch(`${server.url}${LEASES}?watch=true&${query}`, { headers: { Accept: accept }, signal: stopped.signal });
+  const response = await fetch(`${cluster.url}${LEASES}?watch=true&${query}`, { headers: { Accept: accept }, signal: stopped.signal });
   const events: Event[] = [];
   const read = async () => {
     for await (const event of eventsOf<Event>(response, "end")) events.push(event);

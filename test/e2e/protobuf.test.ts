@@ -9,11 +9,11 @@ import { observe } from "../support/server/observe";
 import { servedTypes } from "../support/server/served-types";
 import type { ServedType } from "../support/server/served-types";
 import { PROTOBUF, readAnswer } from "../support/values/protobuf-answers";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
-const server = serverForTests();
+const cluster = clusterForTests();
 afterAll(async () => {
-  expect(checkState(await observe(server.url))).toEqual([]);
+  expect(checkState(await observe(cluster.url))).toEqual([]);
 });
 
 type JsonObject = Record<string, unknown>;
@@ -43,7 +43,7 @@ class Wire {
 
   async send(method: string, path: string, body?: Uint8Array): Promise<{ code: number; object: Item }> {
     const headers = { Accept: `${PROTOBUF},application/json`, ...(body ? { "Content-Type": PROTOBUF } : {}) };
-    const response = await fetch(`${server.url}${this.#collection}${path}`, { method, headers, ...(body ? { body } : {}) });
+    const response = await fetch(`${cluster.url}${this.#collection}${path}`, { method, headers, ...(body ? { body } : {}) });
     return { code: response.status, object: (await readAnswer(response)) as Item };
   }
 

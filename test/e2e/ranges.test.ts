@@ -7,10 +7,10 @@ import type { FollowedRanges } from "../../src/addresses/client/follow-ranges";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { clientFetch, followZones, plainFetch } from "../support/examples/zones";
 import { getJson } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const CIDRS = "/apis/networking.k8s.io/v1/servicecidrs";
-const server = serverForTests();
+const own = clusterForTests();
 
 async function send(method: string, url: string, body?: object): Promise<number> {
   const headers = { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
@@ -25,18 +25,18 @@ const prefixes = ({ ready, serving }: Pick<RangesView, "ready" | "serving">) =>
 it("answer in docs/ranges.md: has the members of a real one", async () => {
   const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "ranges.md"), "utf8");
   const shown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? "") as RangesView;
-  expect(Object.keys(await view(server.url))).toEqual(Object.keys(shown));
+  expect(Object.keys(await view(own.url))).toEqual(Object.keys(shown));
 });
 
 describe("a cluster's ranges", () => {
   it.each([
-    ["plain fetch", () => `${server.url}/clusters/plain`, (url: string) => plainFetch(url)],
+    ["plain fetch", () => `${own.origin}/clusters/plain`, (url: string) => plainFetch(url)],
     [
       "the official client",
-      () => `${server.url}/clusters/official`,
+      () => `${own.origin}/clusters/official`,
       (url: string) => {
         const config = new KubeConfig();
-        config.loadFromFile(server.kubeconfig);
+        config.loadFromFile(own.kubeconfig);
         const [cluster] = config.clusters;
         if (cluster) Object.assign(cluster, { server: url });
         return clientFetch(config);

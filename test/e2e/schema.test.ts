@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { definitions } from "../../src/api/registry/all";
 import { OpenApiValidator } from "../support/values/openapi-validator";
 import { samples } from "./conformance/matrix/samples";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 type Json = Record<string, unknown>;
 
-const server = serverForTests();
+const cluster = clusterForTests();
 
 const served = definitions.flatMap((definition) => definition.versions.map((version) => ({ definition, version })));
 
@@ -16,7 +16,7 @@ describe("OpenAPI v3 against answers", () => {
     "%s: answers fit the published schema",
     async (_, { definition, version }) => {
       const root = definition.group === "" ? `api/${version}` : `apis/${definition.group}/${version}`;
-      const { components } = (await (await fetch(`${server.url}/openapi/v3/${root}`)).json()) as {
+      const { components } = (await (await fetch(`${cluster.url}/openapi/v3/${root}`)).json()) as {
         components: { schemas: Record<string, Json> };
       };
       const sample = samples[`${definition.group}/${definition.resource}`];
@@ -28,7 +28,7 @@ describe("OpenAPI v3 against answers", () => {
         metadata,
         ...sample?.content(n, "default"),
       };
-      const url = `${server.url}/${root}/${definition.namespaced ? "namespaces/default/" : ""}${definition.resource}`;
+      const url = `${cluster.url}/${root}/${definition.namespaced ? "namespaces/default/" : ""}${definition.resource}`;
       const response = await fetch(url, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
       const answer: unknown = await response.json();
       expect({ code: response.status, answer }).toMatchObject({ code: 201 });

@@ -3,9 +3,9 @@ import { CoreV1Api, KubeConfig, KubernetesObjectApi, PatchStrategy, setHeaderOpt
 import type { V1Service } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
 import { getJson } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
-const server = serverForTests();
+const cluster = clusterForTests();
 
 const service = (name: string, targetPort: number, labels?: Record<string, string>): V1Service => ({
   apiVersion: "v1",
@@ -17,7 +17,7 @@ const service = (name: string, targetPort: number, labels?: Record<string, strin
 describe("JavaScript client", () => {
   it("an apply patch: works typed and through the object API", async () => {
     const config = new KubeConfig();
-    config.loadFromFile(server.kubeconfig);
+    config.loadFromFile(cluster.kubeconfig);
     const core = config.makeApiClient(CoreV1Api);
     const body = service("from-js", 80, { a: "1" });
     const options = setHeaderOptions("Content-Type", PatchStrategy.ServerSideApply);
@@ -34,7 +34,7 @@ describe("JavaScript client", () => {
   });
 
   it("a plain create: tracked under the client's name from its User-Agent", async () => {
-    const response = await fetch(`${server.url}/api/v1/namespaces/default/services`, {
+    const response = await fetch(`${cluster.url}/api/v1/namespaces/default/services`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "User-Agent": "my-tool/1.2 (linux)" },
       body: JSON.stringify(service("by-agent", 80)),

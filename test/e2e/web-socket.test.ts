@@ -4,7 +4,7 @@ import { openWatches } from "../support/server/observe";
 import { frame, RawSocket } from "../support/clients/raw-socket";
 import { getJson } from "../support/server/server";
 import { PROTOBUF, readEvent } from "../support/values/protobuf-answers";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const WATCH = `${LEASES}?watch=true&resourceVersion=0`;
@@ -13,17 +13,17 @@ const BINARY = 2;
 const CLOSE = 8;
 const PING = 9;
 const PONG = 10;
-const server = serverForTests();
+const cluster = clusterForTests();
 
 const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 15_000 });
-const watches = () => openWatches(server.url, "leases");
-const openSocket = (headers?: Record<string, string | undefined>, path = WATCH) => RawSocket.open(server.url, path, headers);
+const watches = () => openWatches(cluster.url, "leases");
+const openSocket = (headers?: Record<string, string | undefined>, path = WATCH) => RawSocket.open(cluster.url, path, headers);
 
 let made = 0;
 /** A change that every watcher of leases is told. */
 async function change(): Promise<string> {
   const name = `seen-${String(made++)}`;
-  const response = await fetch(`${server.url}${LEASES}`, {
+  const response = await fetch(`${cluster.url}${LEASES}`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ metadata: { name } }),
@@ -186,6 +186,6 @@ describe("a client that is gone", () => {
     await change();
     await eventually(watches).toBe(0);
     for (const socket of sockets) socket.destroy();
-    await getJson(`${server.url}/version`);
+    await getJson(`${cluster.url}/version`);
   });
 });

@@ -1,13 +1,13 @@
 /** Upstream's end-to-end assertions about lists, watches and what a server says about itself, on the real server. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { serverForTests } from "../../support/server/server-for-tests";
+import { clusterForTests, DUAL_STACK } from "../../support/server/cluster-for-tests";
 import { Api, MERGE_PATCH, brief } from "../../support/clients/api";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { Body } from "../../support/clients/api";
 
-const server = serverForTests();
-const api = new Api(() => server.url);
+const cluster = clusterForTests({ args: DUAL_STACK, name: "default" });
+const api = new Api(() => cluster.url);
 const NAMESPACE = "/api/v1/namespaces/lists";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/lists/leases";
 const TEMPLATES = `${NAMESPACE}/podtemplates`;

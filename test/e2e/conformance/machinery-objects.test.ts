@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { LeaseSchema } from "../../../src/api/schema/coordination";
 import { encodeProtobuf } from "../../../src/api/schema/encode-protobuf";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { serverForTests } from "../../support/server/server-for-tests";
+import { clusterForTests, DUAL_STACK } from "../../support/server/cluster-for-tests";
 import { Api, MERGE_PATCH, STRATEGIC_PATCH, brief } from "../../support/clients/api";
 import type { Body } from "../../support/clients/api";
 
-const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
-const api = new Api(() => server.url);
+const cluster = clusterForTests({ args: DUAL_STACK });
+const api = new Api(() => cluster.url);
 const NETWORKING = "/apis/networking.k8s.io/v1";
 const SERVICES = "/api/v1/namespaces/default/services";
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, it } from "vitest";
 import { definitions } from "../../../src/api/registry/all";
 import { conventionNames, exemption } from "../../conformance/conventions";
 import type { ConventionName } from "../../conformance/conventions";
-import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";
+import { clusterForTests, NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
 import { Api } from "../../support/clients/api";
 import { reading } from "./matrix/reading";
 import { Subject } from "./matrix/subject";
@@ -13,11 +13,11 @@ import { writing } from "./matrix/writing";
 
 const checks: Record<ConventionName, Check> = { ...writing, ...reading, ...watching };
 
-const server = serverForTests(NODES_ARE_NAMES);
-const subjects = definitions.map((definition, index) => new Subject(definition, () => server.url, index));
+const cluster = clusterForTests({ ...NODES_ARE_NAMES, name: "default" });
+const subjects = definitions.map((definition, index) => new Subject(definition, () => cluster.url, index));
 
 beforeAll(async () => {
-  const api = new Api(() => server.url);
+  const api = new Api(() => cluster.url);
   await Promise.all(subjects.map(({ namespace }) => api.must("POST", "/api/v1/namespaces", { body: { metadata: { name: namespace } } })));
 });
 

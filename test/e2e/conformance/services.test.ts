@@ -1,12 +1,12 @@
 /** Upstream's assertions about Services on a dual-stack cluster, on the real server. */
 import { expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
-import { serverForTests } from "../../support/server/server-for-tests";
+import { clusterForTests, DUAL_STACK } from "../../support/server/cluster-for-tests";
 import { Api, APPLY_PATCH, MERGE_PATCH, STRATEGIC_PATCH, brief } from "../../support/clients/api";
 import type { Answer, Body } from "../../support/clients/api";
 
-const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"]);
-const api = new Api(() => server.url);
+const cluster = clusterForTests({ args: DUAL_STACK });
+const api = new Api(() => cluster.url);
 const SERVICES = "/api/v1/namespaces/default/services";
 
 interface Spec {

@@ -49,13 +49,13 @@ export class RawSocket {
     headers: Readonly<Record<string, string | undefined>> = {},
     method = "GET",
   ): Promise<RawSocket> {
-    const { hostname, port } = new URL(url);
+    const { hostname, port, pathname } = new URL(url);
     const socket = connect(Number(port), hostname);
     await once(socket, "connect");
     const lines = Object.entries({ ...HANDSHAKE, ...headers }).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}: ${value}`],
     );
-    socket.write(`${[`${method} ${path} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`);
+    socket.write(`${[`${method} ${pathname.replace(/\/$/, "")}${path} HTTP/1.1`, ...lines].join("\r\n")}\r\n\r\n`);
     return new RawSocket(socket);
   }
 

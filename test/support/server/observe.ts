@@ -38,7 +38,7 @@ export async function wrongAfterRepair(url: string, waitMs: number): Promise<str
 /** How many watches a store has open, by the server's own count. */
 export async function openWatches(url: string, store: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  const line = new RegExp(`^servicenet_store_watchers\\{store="${store}"\\} (\\d+)$`, "m").exec(text);
+  const line = new RegExp(`^servicenet_store_watchers\\{store="${store}"(?:,cluster="[^"]*")?\\} (\\d+)$`, "m").exec(text);
   if (!line) throw new Error(`no servicenet_store_watchers of ${store} in ${text}`);
   return Number(line[1]);
 }

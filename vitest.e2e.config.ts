@@ -12,6 +12,10 @@ export default defineConfig({
       ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts", "test/e2e/clients/*.test.ts"]
       : ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"],
     environment: "node",
+    // The slow suites have servers that fill the machine, and addresses of their own.
+    fileParallelism: !slow,
+    // Two cores, and now and then a file that waits.
+    maxWorkers: 3,
     globalSetup: "test/support/server/shared-servers.ts",
     // The WebSocket of browsers, which newer Nodes have without a flag.
     execArgv: ["--experimental-websocket"],

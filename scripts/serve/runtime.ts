@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as MiniflarePackage from "miniflare";
 import type { Miniflare, WorkerOptions } from "miniflare";
+import { requirePackage, root } from "../root.mjs";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
 import { printLog } from "./log-lines";
@@ -15,9 +16,7 @@ import { isLoopback } from "./loopback";
 import { type KeyPair, withSecureSocket } from "./tls/secure-socket";
 import { readWorkerConfig, type WorkerConfig } from "./worker-config";
 
-// `import` would read the megabytes of the package twice more, for the names that it exports.
-const required = createRequire(import.meta.url);
-const { Log, LogLevel, Miniflare: Emulator, Runtime } = required("miniflare") as typeof MiniflarePackage;
+const { Log, LogLevel, Miniflare: Emulator, Runtime } = requirePackage("miniflare") as typeof MiniflarePackage;
 
 export type RuntimeConfig = WorkerConfig;
 
@@ -69,8 +68,8 @@ const ENTRYPOINT = "direct";
 const SOCKET = `direct:0:${ENTRYPOINT}`;
 
 /** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
-export async function createRuntime(config: RuntimeConfig, listen: Listen, log: Parameters<typeof printLog>[2]): Promise<Miniflare> {
-  const contents = await bundle(config);
+export function createRuntime(config: RuntimeConfig, listen: Listen, log: Parameters<typeof printLog>[2]): Miniflare {
+  const contents = bundle(config);
   const { secure } = listen;
   shieldFromTerminal();
   if (secure) secureSocket(secure);
@@ -128,8 +127,8 @@ function secureSocket(pair: KeyPair): void {
 /** Makes Miniflare start workerd through workerd.sh, which says why. Windows has neither the shell nor the signals. */
 function shieldFromTerminal(): void {
   if (process.platform === "win32") return;
-  const wrapper = join(import.meta.dirname, "workerd.sh");
-  const fromMiniflare = createRequire(required.resolve("miniflare"));
+  const wrapper = join(root, "scripts", "serve", "workerd.sh");
+  const fromMiniflare = createRequire(requirePackage.resolve("miniflare"));
   process.env["SERVICENET_WORKERD"] = process.env["MINIFLARE_WORKERD_PATH"] ?? (fromMiniflare("workerd") as { default: string }).default;
   process.env["MINIFLARE_WORKERD_PATH"] = wrapper;
 }

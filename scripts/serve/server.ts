@@ -71,7 +71,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     const security = options.isInsecure ? undefined : await secured(folder, host, allowedHosts);
     const listen = { host, port, allowedHosts, statePath: folder.statePath, secure: security?.server };
     // Without its folder the runtime complains of every file that it cannot open.
-    runtime = await createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });
+    runtime = createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });
     ownSignals(() => stopped.abort());
     await runtime.ready;
     const boundPort = await portOf(runtime, config);

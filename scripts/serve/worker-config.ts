@@ -1,16 +1,16 @@
 /**
- * The wrangler configuration, as wrangler itself reads it. Its code takes a second to load, so what it has read is kept for the next start: as long as the
- * file is the same, and nothing else could have been read.
+ * The wrangler configuration as the local server takes it. The fields that it serves mean what they mean to wrangler (a test compares both readings); what
+ * it does not have is refused by name.
  */
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join, resolve } from "node:path";
-import { deserialize, serialize } from "node:v8";
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { WorkerOptions } from "miniflare";
-import type * as Wrangler from "wrangler";
 import { UserError } from "../terminal/user-error";
-import { keep, keptFolder, readKept } from "./kept-files";
+import { chooseEnvironment } from "./configuration/environment";
+import { type Table, tableIn, textIn, textsIn } from "./configuration/fields";
+import { durableObjectsOf, kvNamespacesOf } from "./configuration/objects";
+import { readTable } from "./configuration/read-file";
+import { secretVariables } from "./configuration/secret-variables";
 
 export interface WorkerConfig {
   /** of the Worker; also the prefix of its data's folders */
@@ -22,71 +22,56 @@ export interface WorkerConfig {
   worker: Partial<WorkerOptions>;
 }
 
-const lock = join(import.meta.dirname, "..", "..", "package-lock.json");
-/** Files beside the configuration with variables. */
-const OF_VARIABLES = /^\.(env|dev\.vars)/;
-/** Variables of the environment that wrangler knows. */
-const OF_WRANGLER = /^(CF|CLOUDFLARE|WRANGLER)_/;
+const NAME = /^[a-z0-9_][-a-z0-9_]*$/;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Throws UserError for a file that is no configuration. `folder`: where what was read is kept. */
-export function readWorkerConfig(path: string, folder = keptFolder): WorkerConfig {
+/** Throws UserError for a file that is no configuration. */
+export function readWorkerConfig(path: string, env: NodeJS.ProcessEnv = process.env): WorkerConfig {
   if (!existsSync(path)) throw new UserError(`--config ${path}: there is no such file`);
-  const hash = hashOf(path);
-  const kept = hash && readKept(folder, hash);
-  if (kept) return deserialize(Buffer.from(kept, "base64")) as WorkerConfig;
-  const { config, isWhole } = readAnew(path);
-  const text = hash && isWhole ? textOf(config) : undefined;
-  if (hash && text && hash === hashOf(path)) keep(folder, hash, text);
-  return config;
-}
-
-/** undefined: more than the file decides on what wrangler reads. */
-function hashOf(path: string): string | undefined {
   try {
-    const hasMore = readdirSync(dirname(resolve(path))).some((name) => OF_VARIABLES.test(name));
-    if (hasMore || Object.keys(process.env).some((name) => OF_WRANGLER.test(name))) return undefined;
-    // The version of wrangler is in package-lock.json.
-    const hash = createHash("sha256").update(JSON.stringify([resolve(path), process.cwd()]));
-    for (const file of [path, lock, import.meta.filename]) hash.update(createHash("sha256").update(readFileSync(file)).digest());
-    return hash.digest("hex");
-  } catch {
-    return undefined;
-  }
-}
-
-/** undefined: it has functions. */
-function textOf(config: WorkerConfig): string | undefined {
-  try {
-    return serialize(config).toString("base64");
-  } catch {
-    return undefined;
-  }
-}
-
-/** `isWhole`: the answer is all that there is. Warnings come with each start, and secrets may be of the environment. */
-function readAnew(path: string): { config: WorkerConfig; isWhole: boolean } {
-  // `import` would read the megabytes of the package twice more, for the names that it exports.
-  const wrangler = createRequire(import.meta.url)("wrangler") as typeof Wrangler;
-  const { warn } = console;
-  let hasWarned = false;
-  console.warn = (...words: unknown[]) => {
-    hasWarned = true;
-    warn(...words);
-  };
-  try {
-    const config = wrangler.unstable_readConfig({ config: path });
-    const { workerOptions, main, define } = wrangler.unstable_getMiniflareWorkerOptions(config);
-    if (!main || !config.name) throw new Error("name and main are required");
-    const { name, vars, triggers, secrets } = config;
-    const read = { name, main: resolve(main), crons: triggers.crons ?? [], vars, define, worker: workerOptions as Partial<WorkerOptions> };
-    return { config: read, isWhole: !hasWarned && secrets === undefined };
+    const { fields, warnings } = chooseEnvironment(readTable(path), env["CLOUDFLARE_ENV"]);
+    const secrets = secretVariables(path, fields, env);
+    for (const warning of [...warnings, ...secrets.warnings]) console.warn(`servicenet: --config ${path}: ${warning}`);
+    return configOf(fields, dirname(resolve(path)), secrets.vars);
   } catch (error) {
-    throw new UserError(`--config ${path}: ${firstLine(error)}`);
-  } finally {
-    console.warn = warn;
+    throw new UserError(`--config ${path}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
+function configOf(fields: Table, folder: string, secrets: Record<string, string>): WorkerConfig {
+  const [name, main] = [textIn(fields, "name"), textIn(fields, "main")];
+  if (!name || !main) throw new Error("name and main are required");
+  if (!NAME.test(name)) throw new Error(`"name" must be of lowercase letters, digits, - and _`);
+  const vars = tableIn(fields, "vars");
+  const objects = { durableObjects: durableObjectsOf(fields, name), kvNamespaces: kvNamespacesOf(fields) };
+  const bound = [vars, objects.durableObjects, objects.kvNamespaces].flatMap((bindings) => Object.keys(bindings));
+  const twice = bound.find((binding, i) => bound.indexOf(binding) < i);
+  if (twice !== undefined) throw new Error(`"${twice}" is bound twice`);
+  const others = new Set([...Object.keys(objects.durableObjects), ...Object.keys(objects.kvNamespaces)]);
+  const ownSecrets = Object.fromEntries(Object.entries(secrets).filter(([secret]) => !others.has(secret)));
+  return {
+    name,
+    main: resolve(folder, main),
+    crons: textsIn(tableIn(fields, "triggers"), "crons", "triggers.crons"),
+    vars,
+    define: definesOf(fields),
+    worker: {
+      compatibilityDate: compatibilityDate(fields),
+      compatibilityFlags: textsIn(fields, "compatibility_flags"),
+      bindings: { ...vars, ...ownSecrets },
+      ...objects,
+    } as Partial<WorkerOptions>,
+  };
+}
+
+function compatibilityDate(fields: Table): string | undefined {
+  const date = textIn(fields, "compatibility_date");
+  if (date !== undefined && !DATE.test(date)) throw new Error(`"compatibility_date" must be a date as 2026-04-26`);
+  return date;
+}
+
+function definesOf(fields: Table): Record<string, string> {
+  const define = tableIn(fields, "define");
+  for (const [name, value] of Object.entries(define)) if (typeof value !== "string") throw new Error(`"define.${name}" must be a text`);
+  return define as Record<string, string>;
 }

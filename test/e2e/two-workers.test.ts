@@ -29,7 +29,7 @@ let output = "";
 
 beforeAll(async () => {
   const config = readRuntimeConfig("wrangler.toml", {});
-  const contents = await bundle(config);
+  const contents = bundle(config);
   const options = Object.entries(WORKERS).map(([name, vars]) => {
     const { worker } = readRuntimeConfig("wrangler.toml", { AUTHORIZATION_MODE: "AlwaysAllow", ...vars });
     const own = name === config.name;

@@ -1,16 +1,17 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { UNIT_IN_WORKERD } from "./scripts/testing/runtimes";
 
 /** Suites that only .ci/run has time for. */
 const slow = process.env["SERVICENET_SLOW"] === "1";
 
 /**
- * Unit tests, simulations, Durable Object tests and conformance tests that need no server, all inside workerd on the real wrangler.toml.
+ * Tests of real Durable Objects, and unit tests that need the platform, inside workerd on the real wrangler.toml.
  * One runtime for all files but the slow ones (six times faster than one per file); test/setup.ts wipes every binding before each test.
  */
 export default defineConfig({
-  // SEED and SIM_HISTORIES of the simulations reach workerd through import.meta.env.
-  envPrefix: ["VITE_", "SEED", "SIM_"],
+  // What selects a random history, and long forms, reaches workerd through import.meta.env.
+  envPrefix: ["VITE_", "SEED", "SIM_", "SERVICENET_RELEASE"],
   plugins: [
     cloudflareTest({
       wrangler: { configPath: "./wrangler.toml" },
@@ -19,15 +20,7 @@ export default defineConfig({
     }),
   ],
   test: {
-    include: slow
-      ? ["test/object/slow/*.test.ts", "test/sim/slow/*.test.ts"]
-      : [
-          "test/unit/**/*.test.ts",
-          "test/object/*.test.ts",
-          "test/sim/*.test.ts",
-          "test/sim/hazards/*.test.ts",
-          "test/conformance/*.test.ts",
-        ],
+    include: slow ? ["test/object/slow/*.test.ts"] : [...Object.keys(UNIT_IN_WORKERD), "test/object/*.test.ts"],
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.
     isolate: slow,

@@ -24,7 +24,7 @@ simulated histories, random requests, wrangler dev, kill -9, crons by the clock.
 
 Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
 
-const WORKERD = "vitest.config.ts";
+const PURE = "vitest.pure.config.ts";
 const E2E = "vitest.e2e.config.ts";
 
 /** Files with random histories, of which `npm test` runs few. */
@@ -81,8 +81,9 @@ await runProgram({
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
-        () => vitest("slow object tests and simulations", { config: WORKERD, env }),
-        () => vitest("random histories", { config: WORKERD, files: HISTORIES, env: { SIM_HISTORIES: String(length.histories / 20) } }),
+        () => vitest("slow object tests", { config: "vitest.config.ts", env }),
+        () => vitest("slow simulations", { config: PURE, env }),
+        () => vitest("random histories", { config: PURE, files: HISTORIES, env: { SIM_HISTORIES: String(length.histories / 20) } }),
         () =>
           check("simulated histories", [
             "npm",

@@ -16,19 +16,14 @@ the last line. A test that fails and then passes by itself is called flaky, and 
 With SERVICENET_TEST_COUNTS=FILE the sums are written there, too, for .ci/run.
 Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
 
-const WORKERD = "vitest.config.ts";
-const E2E = "vitest.e2e.config.ts";
-const conformance = "test/e2e/conformance";
-/** End-to-end tests that wait for minutes, timeouts and clients more than they compute. */
-const WAITING = ["identity", "import", "nodes", "proxy", "repair-by-poke", "stalled-bodies", "watching"].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
-/** The parts of one run in one runtime. */
+/** The parts of the run in Node. */
 const PURE = {
   "unit tests": "test/unit/",
   "simulated scenarios": "test/sim/",
   "conformance of the rules": "test/conformance/",
 };
+/** The parts of the run in workerd. */
+const PLATFORM = { "unit tests of the Worker": "test/unit/", "real objects": "test/object/" };
 
 await runProgram({
   name: "test",
@@ -36,21 +31,17 @@ await runProgram({
   parse: (args) => parseCommandLine("npm test", { args, options: {} }),
   main: async () => {
     const env = inMemory({ beforeEnd: endCommands });
-    // Four lanes for two cores: each of them waits now and then. All take about as long.
+    // Three lanes for two cores: objects and servers wait now and then. All take about as long.
     const lanes = await Promise.all([
       inTurn([
         () => check("tidy", ["npm", "run", "--silent", "tidy"]),
         () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
-        () => vitest("end-to-end tests", { config: E2E, exclude: [`${conformance}/**`, ...WAITING], env }),
-      ]),
-      inTurn([() => vitest("pure tests in workerd", { config: WORKERD, files: Object.values(PURE), env, parts: PURE })]),
-      inTurn([() => vitest("object tests in workerd", { config: WORKERD, files: ["test/object/"], env })]),
-      inTurn([
-        () => vitest("end-to-end tests that wait", { config: E2E, files: WAITING, env }),
-        () => vitest("end-to-end conformance", { config: E2E, files: [conformance], env }),
         () => check("types", ["npm", "run", "--silent", "typecheck"]),
+        () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "50"]),
       ]),
+      inTurn([() => vitest("tests in workerd", { config: "vitest.config.ts", env, parts: PLATFORM })]),
+      inTurn([() => vitest("end-to-end tests", { config: "vitest.e2e.config.ts", env })]),
     ]);
     const counts = finish(lanes.flat());
     const path = process.env["SERVICENET_TEST_COUNTS"];

@@ -1,0 +1,13 @@
+/**
+ * Where a test runs. The pure wings run in Node; what is a shell of the platform runs in workerd, beside the tests of real objects.
+ * Both configurations of Vitest read this list.
+ */
+
+/** Unit tests that need the platform, each with its reason. Patterns below the project's root. */
+export const UNIT_IN_WORKERD: Readonly<Record<string, string>> = {
+  "test/unit/worker/**/*.test.ts": "the Worker itself: requests, streams, WebSockets, crons and bindings of workerd",
+  "test/unit/access/authentication/**/*.test.ts": "signatures and hashes by the cryptography of workerd, through the ports of the objects",
+};
+
+/** Unit tests, simulations and conformance of the rules. Those of UNIT_IN_WORKERD are left out. */
+export const PURE = ["test/unit/**/*.test.ts", "test/sim/*.test.ts", "test/sim/hazards/*.test.ts", "test/conformance/*.test.ts"];

@@ -1,0 +1,23 @@
+import { setFlagsFromString } from "node:v8";
+import { defineConfig } from "vitest/config";
+import { PURE, UNIT_IN_WORKERD } from "./scripts/testing/runtimes";
+
+/** Suites that only .ci/run has time for. */
+const slow = process.env["SERVICENET_SLOW"] === "1";
+
+// Integers beyond 2^53 are read by the source text of JSON, which workerd and later Nodes have without a flag.
+if (Number(process.versions.node.split(".")[0]) < 22) setFlagsFromString("--harmony-json-parse-with-source");
+
+/** Unit tests of the pure wings, simulations, conformance of the rules: in plain Node, on all cores. The modules of a thread serve all its files. */
+export default defineConfig({
+  // SEED and SIM_HISTORIES of the simulations are read as import.meta.env.
+  envPrefix: ["VITE_", "SEED", "SIM_"],
+  test: {
+    include: slow ? ["test/sim/slow/*.test.ts"] : PURE,
+    exclude: Object.keys(UNIT_IN_WORKERD),
+    environment: "node",
+    pool: "threads",
+    isolate: false,
+    testTimeout: 30_000,
+  },
+});

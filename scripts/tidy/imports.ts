@@ -3,7 +3,7 @@ import { dirname, relative } from "node:path/posix";
 import { importViolation } from "../layers";
 
 /** Path of a file -> paths of the files that it imports, type-only imports included. */
-export type Imports = ReadonlyMap<string, Iterable<string>>;
+export type Imports = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Files that import each other, directly or by way of others: one list of paths for each knot of them, sorted. Empty where imports form no circle.
@@ -55,7 +55,7 @@ export function arrows(imports: Imports, wingOf: (path: string) => string | unde
 /** Imports of files that the table of layers does not allow: one line each. Packages are left to lint. */
 export function layerFindings(imports: Imports): string[] {
   return [...imports].flatMap(([file, targets]) =>
-    [...targets].flatMap((target) => {
+    targets.flatMap((target) => {
       const path = relative(dirname(file), target);
       const violation = importViolation(file, path.startsWith(".") ? path : `./${path}`, false);
       return violation === undefined ? [] : [`${file}: ${violation}`];

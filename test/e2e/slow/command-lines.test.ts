@@ -12,6 +12,7 @@ import { removeFolder, temporaryFolder } from "../../support/server/server";
 const PROGRAMS: Readonly<Record<string, string>> = {
   serve: "npm start",
   test: "npm test",
+  checks: "npm run checks",
   tidy: "npm run tidy",
   compatibility: "npm run docs",
   import: "npm run import",

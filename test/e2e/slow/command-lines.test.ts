@@ -74,6 +74,7 @@ const data = (): string[] => ["--port", "0", "--data-dir", join(folder, "data")]
 
 describe("a wrong value or a missing file", () => {
   it.each<[string, string[], RegExp]>([
+    ["checks", ["--only", "lint"], /^checks: --only lint: must be one of types, tidy, compatibility page$/],
     ["serve", ["--port", "http"], /^servicenet: --port http: must be a whole number from 0 to 65535/],
     ["serve", ["--port"], /^servicenet: Option '--port <value>' argument missing/],
     ["serve", ["9000"], /^servicenet: Unexpected argument '9000'/],

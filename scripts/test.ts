@@ -9,7 +9,7 @@ import { vitest } from "./testing/vitest-run";
 const usage = `Usage: npm test
 
 Runs the checks and suites, all of them even if one fails: a line for each part, the output of the parts that fail, the slowest files, and the sum in
-the last line. A test that fails and then passes by itself is called flaky, and fails the run. docs/contributing.md says how to run one of them alone.
+the last line. A test that fails and then passes by itself is called flaky, and fails the run. CONTRIBUTING.md says how to run one of them alone.
 
   --help              this text
 

@@ -96,7 +96,7 @@ export function linkFindings({ path, text }: Citing, textOf: (path: string) => s
 
 /** Pages that a comment names and that do not exist. `textOf` as for `linkFindings`. */
 export function pageFindings({ path, text }: Citing, textOf: (path: string) => string | undefined): string[] {
-  return [...text.matchAll(/\bdocs\/[\w-]+\.md\b/g)]
+  return [...text.matchAll(/(?:\bdocs\/[\w-]+|(?<![\w/])(?:CONTRIBUTING|SECURITY))\.md\b/g)]
     .filter(([page]) => textOf(page) === undefined)
     .map((match) => `${at(path, text, match.index)} names ${match[0]}, which does not exist`);
 }

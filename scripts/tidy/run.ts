@@ -21,7 +21,7 @@ import { termFindings } from "./terms";
 import { misplacedTest, unfinished } from "./test-files";
 
 /** Pages at the root: hosts look for them there. */
-const ROOT_PAGES = ["README.md", "SECURITY.md", "CHANGELOG.md"];
+const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 
 interface Tidying {
   root: string;
@@ -81,7 +81,7 @@ function citations(root: string, sources: Sources): string[] {
     ...pages.flatMap((page) => linkFindings(page, textOf)),
     ...termFindings(
       textOf("docs/glossary.md") ?? "",
-      pages.filter(({ path }) => path.startsWith("docs/")),
+      pages.filter(({ path }) => path.startsWith("docs/") || path === "CONTRIBUTING.md"),
     ),
     ...unlisted.map(({ path }) => `README.md does not link to ${path}`),
   ];

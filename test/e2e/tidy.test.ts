@@ -116,6 +116,13 @@ describe("pages that comments name", () => {
       "a.ts:2 names docs/b.md, which does not exist",
     ]);
   });
+
+  it("page at the root, where hosts look for it: found as one of docs is", () => {
+    const text = "// CONTRIBUTING.md, SECURITY.md\n// node_modules/one/SECURITY.md";
+    expect(pageFindings({ path: "a.ts", text }, (path) => (path === "CONTRIBUTING.md" ? "" : undefined))).toEqual([
+      "a.ts:1 names SECURITY.md, which does not exist",
+    ]);
+  });
 });
 
 describe("imports", () => {

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findKubectl } from "../../../scripts/kubectl";
+import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { recipe } from "../../support/examples/access-page";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -12,7 +12,7 @@ const server = serverForTests([], { secure: true });
 const folder = temporaryFolder();
 beforeAll(() => {
   mkdirSync(join(folder, "bin"));
-  symlinkSync(findKubectl() ?? "kubectl", join(folder, "bin", "kubectl"));
+  symlinkSync(kubectlCommand(), join(folder, "bin", "kubectl"));
   symlinkSync(server.folder, join(folder, ".servicenet"));
 });
 afterAll(() => removeFolder(folder));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "../../support/clients/kubectl";
-import { NODES_ARE_NAMES } from "../../support/server/server-for-tests";
+import { kubectlInCluster } from "../../support/clients/kubectl";
+import { NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service, serviceCIDR } from "./objects";
 
-const kubectl = kubectlAgainstServer(NODES_ARE_NAMES);
+const kubectl = kubectlInCluster(NODES_ARE_NAMES);
 const { ok, refused } = kubectl;
 
 const first = service(

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
-import { findKubectl } from "../../../scripts/kubectl";
 import { keptCertificates } from "../../../scripts/serve/tls/kept-certificates";
+import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { recipe } from "../../support/examples/access-page";
 import { configWith } from "../../support/server/own-config";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../../support/server/server";
@@ -69,7 +69,7 @@ async function kubectl(token: string, line: string): Promise<{ code: number | nu
   writeFileSync(join(folder, "kubeconfig"), JSON.stringify(kubeconfig));
   const env = { PATH: `${folder}:${process.env["PATH"] ?? ""}`, HOME: folder, KUBECONFIG: join(folder, "kubeconfig") };
   return new Promise((resolve) => {
-    const child = execFile(findKubectl() ?? "kubectl", line.split(" "), { env, timeout: 30_000 }, (_, out, err) => {
+    const child = execFile(kubectlCommand(), line.split(" "), { env, timeout: 30_000 }, (_, out, err) => {
       resolve({ code: child.exitCode, out, err });
     });
   });

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { kubectlInCluster, table } from "../../support/clients/kubectl";
 import { lease, list, service } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { ok, refused } = kubectl;
 
 describe("kubectl create service", () => {

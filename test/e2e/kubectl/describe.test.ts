@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { expectLines, kubectlAgainstServer, OBJECTS_LEFT_ALONE } from "../../support/clients/kubectl";
+import { expectLines, kubectlInCluster, OBJECTS_LEFT_ALONE } from "../../support/clients/kubectl";
 import { endpoints, endpointSlice, event, lease, list, node, pod, service, serviceCIDR } from "./objects";
 
-const kubectl = kubectlAgainstServer(OBJECTS_LEFT_ALONE);
+const kubectl = kubectlInCluster(OBJECTS_LEFT_ALONE);
 const { ok } = kubectl;
 
 beforeAll(() => {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { kubectlInCluster, table } from "../../support/clients/kubectl";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster({ name: "default" });
 const { ok, refused } = kubectl;
 
 const all = "create,delete,deletecollection,get,list,patch,update,watch";
@@ -98,7 +98,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
   });
 
   it("cluster-info: the address of the server", () => {
-    expect(ok("cluster-info").split("\n")[0]).toBe(`Kubernetes control plane is running at ${kubectl.url()}`);
+    expect(ok("cluster-info").split("\n")[0]).toBe(`Kubernetes control plane is running at ${kubectl.cluster.url}`);
   });
 
   it("get --raw: the answer of the path", () => {
@@ -227,7 +227,8 @@ describe("kubectl explain", () => {
   });
 });
 
-describe("kubectl commands that ask for everything", () => {
+// A dump waits between its requests.
+describe.concurrent("kubectl commands that ask for everything", () => {
   beforeAll(() => {
     ok("run logged --image=example.com/logged:1");
     ok("create namespace elsewhere");
@@ -237,16 +238,19 @@ describe("kubectl commands that ask for everything", () => {
     ok("delete namespace elsewhere");
   });
 
-  it.each(["get all", "get all -A", "api-resources", "cluster-info", "cluster-info dump", "cluster-info dump -A -o yaml"])(
+  it.for(["get all", "get all -A", "api-resources", "cluster-info", "cluster-info dump", "cluster-info dump -A -o yaml"])(
     "%s: no error for what is not served",
-    (line) => {
-      expect(ok(line)).not.toBe("");
+    async (line, { expect }) => {
+      const { out, ...rest } = await kubectl.beside(line);
+      expect(rest).toEqual({ code: 0, err: "" });
+      expect(out.trimEnd()).not.toBe("");
     },
   );
 
-  it("cluster-info dump: every list, and for each log that there is none", () => {
+  it("cluster-info dump: every list, and for each log that there is none", async ({ expect }) => {
     const folder = kubectl.file("dump", "").replace(/dump$/, "dumped");
-    expect(ok(`cluster-info dump -A --output-directory=${folder}`)).toBe(`Cluster info dumped to ${folder}`);
+    const dumped = await kubectl.beside(`cluster-info dump -A --output-directory=${folder}`);
+    expect(dumped).toEqual({ code: 0, out: `Cluster info dumped to ${folder}\n`, err: "" });
     const read = (name: string) => readFileSync(join(folder, name), "utf8");
     for (const kind of ["daemonset", "deployment", "replicaset", "replication-controller"]) {
       expect(JSON.parse(read(`elsewhere/${kind}s.json`))).toMatchObject({ metadata: { resourceVersion: "1" } });

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "../../support/clients/kubectl";
+import { kubectlInCluster } from "../../support/clients/kubectl";
 import { lease, list, pod, service } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { ok, refused } = kubectl;
 
 const ports = [

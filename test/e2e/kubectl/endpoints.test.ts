@@ -1,11 +1,11 @@
 /** The way from Pods to endpoints as somebody with kubectl alone sees it: the server's controllers write everything that is shown. */
 import { expect, it } from "vitest";
-import { expectLines, kubectlAgainstServer, table } from "../../support/clients/kubectl";
-import { NODES_ARE_NAMES } from "../../support/server/server-for-tests";
+import { expectLines, kubectlInCluster, table } from "../../support/clients/kubectl";
+import { NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
 import { list, node, pod, service } from "./objects";
 
 const PATIENCE = { timeout: 30_000, interval: 100 };
-const kubectl = kubectlAgainstServer(NODES_ARE_NAMES);
+const kubectl = kubectlInCluster(NODES_ARE_NAMES);
 const { ok } = kubectl;
 
 function ready(name: string, ip: string, isReady = true): void {

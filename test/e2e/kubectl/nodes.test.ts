@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
-import { NODES_ARE_NAMES } from "../../support/server/server-for-tests";
+import { kubectlInCluster, table } from "../../support/clients/kubectl";
+import { NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
 import { list, node, pod } from "./objects";
 
-const kubectl = kubectlAgainstServer(NODES_ARE_NAMES);
+const kubectl = kubectlInCluster(NODES_ARE_NAMES);
 const { ok, refused } = kubectl;
 
 const taints = (name = "n1") => JSON.parse(ok(`get node ${name} -o jsonpath={.spec.taints}`) || "[]") as object[];
@@ -60,8 +60,9 @@ describe("health checks of a node, by curl", () => {
     ["healthz", "livez"]
       .map(
         (path) =>
-          spawnSync("curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", `${kubectl.url()}/nodes/n1/${path}`], { encoding: "utf8" })
-            .stdout,
+          spawnSync("curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", `${kubectl.cluster.url}/nodes/n1/${path}`], {
+            encoding: "utf8",
+          }).stdout,
       )
       .join(" ");
   const becomes = (want: string) => expect.poll(codes, { timeout: 30_000 }).toBe(want);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "../../support/clients/kubectl";
+import { kubectlInCluster } from "../../support/clients/kubectl";
 import { lease, service } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { refused } = kubectl;
 
 const invalidName = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'";

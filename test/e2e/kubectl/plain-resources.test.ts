@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { kubectlInCluster, table } from "../../support/clients/kubectl";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { ok, refused } = kubectl;
 
 /** A pair for tests alone: nothing trusts it. */

@@ -1,8 +1,8 @@
 /** ResourceQuotas with kubectl. */
 import { expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { kubectlInCluster, table } from "../../support/clients/kubectl";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { ok, refused } = kubectl;
 
 it("create, get, describe and delete quota: what is used, what is allowed, and the refusal beyond it", async () => {

@@ -1,9 +1,12 @@
-/** docs/renumbering.md, followed literally: every command of the page against the real server, and what the page says they print. */
-import { spawnSync } from "node:child_process";
+/**
+ * docs/renumbering.md, followed literally: every command of the page against the real server, and what the page says they print. Sections run beside each
+ * other: in one of them the Service `kubernetes` comes back after the ten seconds of its next try.
+ */
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { findKubectl } from "../../../scripts/kubectl";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { removeFolder, startServer, temporaryFolder, type Server } from "../../support/server/server";
 
 const PAGE = join(import.meta.dirname, "..", "..", "..", "docs", "renumbering.md");
@@ -40,50 +43,47 @@ function sections(page: string): Section[] {
 
 const page = readFileSync(PAGE, "utf8");
 const folder = temporaryFolder();
-let server: Server | undefined;
 
 /** Starts the server as a line of the page says it. */
-async function start(data: string, line: string): Promise<void> {
-  await server?.stop();
-  server = await startServer(data, line.slice(START.length).split(" "));
-}
+const start = (data: string, line: string): Promise<Server> => startServer(data, line.slice(START.length).split(" "));
 
-function shell(commands: string): { code: number | null; out: string; err: string } {
-  const env = { PATH: `${join(folder, "bin")}:${String(process.env["PATH"])}`, HOME: folder, KUBECONFIG: server?.kubeconfig };
-  const result = spawnSync("sh", ["-e"], { encoding: "utf8", input: commands, env, timeout: 120_000 });
-  return { code: result.status, out: result.stdout, err: result.stderr };
+function shell(commands: string, { kubeconfig }: Server): Promise<{ code: number | null; out: string; err: string }> {
+  const env = { PATH: `${join(folder, "bin")}:${String(process.env["PATH"])}`, HOME: folder, KUBECONFIG: kubeconfig };
+  return new Promise((resolve) => {
+    const child = execFile("sh", ["-e"], { env, timeout: 120_000 }, (_, out, err) => resolve({ code: child.exitCode, out, err }));
+    child.stdin?.end(commands);
+  });
 }
 
 beforeAll(() => {
-  const command = findKubectl();
-  if (!command) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
-  const path = spawnSync("sh", ["-c", `command -v '${command}'`], { encoding: "utf8" }).stdout.trim();
   mkdirSync(join(folder, "bin"));
-  symlinkSync(path, join(folder, "bin", "kubectl"));
-});
-
-afterEach(async () => {
-  await server?.kill();
-  server = undefined;
+  symlinkSync(kubectlCommand(), join(folder, "bin", "kubectl"));
 });
 
 afterAll(() => removeFolder(folder));
 
-it.each(sections(page).map((section) => [section.title, section] as const))(
-  "%s: every command prints what the page shows",
-  { timeout: TIMEOUT_MS },
-  async (title, { steps }) => {
-    const data = join(folder, title.replaceAll(" ", "-"));
-    const [first = ""] = /npm start -- --var \S+/.exec(page) ?? [];
-    await start(data, first);
-    for (const { commands, prints } of steps) {
-      if (commands.startsWith(START)) {
-        await start(data, commands);
-        continue;
+describe.concurrent("docs/renumbering.md", () => {
+  it.for(sections(page).map((section) => [section.title, section] as const))(
+    "%s: every command prints what the page shows",
+    { timeout: TIMEOUT_MS },
+    async ([title, { steps }], { expect }) => {
+      const data = join(folder, title.replaceAll(" ", "-"));
+      const [first = ""] = /npm start -- --var \S+/.exec(page) ?? [];
+      let server = await start(data, first);
+      try {
+        for (const { commands, prints } of steps) {
+          if (commands.startsWith(START)) {
+            await server.stop();
+            server = await start(data, commands);
+            continue;
+          }
+          const { code, out, err } = await shell(commands, server);
+          expect(code, `${commands}\nfailed:\n${out}${err}`).toBe(0);
+          if (prints !== undefined) expect(out.trimEnd().endsWith(prints), `${commands}\nprinted:\n${out}`).toBe(true);
+        }
+      } finally {
+        await server.kill();
       }
-      const { code, out, err } = shell(commands);
-      expect(code, `${commands}\nfailed:\n${out}${err}`).toBe(0);
-      if (prints !== undefined) expect(out.trimEnd().endsWith(prints), `${commands}\nprinted:\n${out}`).toBe(true);
-    }
-  },
-);
+    },
+  );
+});

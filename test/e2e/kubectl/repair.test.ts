@@ -1,9 +1,9 @@
 /** What an operator sees of repair: what was deleted by hand comes back, and kubectl tells why. */
 import { describe, expect, it, vi } from "vitest";
-import { kubectlAgainstServer } from "../../support/clients/kubectl";
+import { kubectlInCluster } from "../../support/clients/kubectl";
 import { service } from "./objects";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { ok } = kubectl;
 const PATIENCE = { timeout: 10_000, interval: 250 };
 
@@ -24,6 +24,8 @@ describe("an IPAddress that is deleted by hand while its Service lives", () => {
     const described = ok("describe service repaired");
     expect(described).toContain(note);
     expect(described).toContain("ipallocator-repair-controller");
-    expect(ok("get --raw /metrics")).toContain('apiserver_clusterip_repair_ip_errors_total{type="repair"} 2');
+    expect(ok("get --raw /metrics")).toContain(
+      `apiserver_clusterip_repair_ip_errors_total{type="repair",cluster="${kubectl.cluster.name}"} 2`,
+    );
   });
 });

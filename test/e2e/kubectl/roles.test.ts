@@ -1,8 +1,8 @@
 /** Roles and bindings with kubectl. */
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer, table } from "../../support/clients/kubectl";
+import { kubectlInCluster, table } from "../../support/clients/kubectl";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 const { ok, refused } = kubectl;
 
 describe("kubectl and roles", () => {

@@ -1,8 +1,8 @@
 /** kubectl with what the server publishes about its types. */
 import { describe, expect, it } from "vitest";
-import { kubectlAgainstServer } from "../../support/clients/kubectl";
+import { kubectlInCluster } from "../../support/clients/kubectl";
 
-const kubectl = kubectlAgainstServer();
+const kubectl = kubectlInCluster();
 
 describe("kubectl with the schemas", () => {
   it.each(["plaintext", "plaintext-openapiv2"])("explain as %s: shows every field", (output) => {

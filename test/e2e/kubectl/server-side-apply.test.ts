@@ -4,11 +4,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { checkState } from "../../support/checks/checkers";
 import { observe } from "../../support/server/observe";
-import { kubectlAgainstServer } from "../../support/clients/kubectl";
+import { kubectlInCluster } from "../../support/clients/kubectl";
 
-const server = kubectlAgainstServer();
+const server = kubectlInCluster();
 afterAll(async () => {
-  expect(checkState(await observe(server.url()))).toEqual([]);
+  expect(checkState(await observe(server.cluster.url))).toEqual([]);
 });
 
 const kubectl = (line: string, input?: object): string => server.ok(line, input && JSON.stringify(input));

@@ -1,10 +1,10 @@
 /** docs/tutorial.md, run as it stands there: its server, its files, its commands in their order, and what it says that they show. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findKubectl } from "../../../scripts/kubectl";
 import { checkNodePortsUnique, checkState } from "../../support/checks/checkers";
+import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { observe } from "../../support/server/observe";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -18,10 +18,8 @@ const [, args = ""] = /^npm start -- (.+)$/m.exec(page) ?? [];
 const server = serverForTests(args.split(" "));
 
 beforeAll(() => {
-  const kubectl = findKubectl();
-  if (!kubectl) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
   for (const name of ["bin", "home", "work"]) mkdirSync(join(folder, name));
-  if (isAbsolute(kubectl)) symlinkSync(kubectl, join(folder, "bin", "kubectl"));
+  symlinkSync(kubectlCommand(), join(folder, "bin", "kubectl"));
   const path = `${join(folder, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
   environment = { PATH: path, HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
 });

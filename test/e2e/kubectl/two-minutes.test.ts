@@ -1,9 +1,9 @@
 /** "Two minutes" of README.md, as it stands there: kubectl and curl against `npm start` without options, which speaks HTTPS and asks for a token. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findKubectl } from "../../../scripts/kubectl";
+import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
 
@@ -15,16 +15,15 @@ const folder = temporaryFolder();
 const server = serverForTests([], { secure: true });
 
 beforeAll(() => {
-  mkdirSync(join(folder, "home"));
+  for (const name of ["bin", "home"]) mkdirSync(join(folder, name));
+  symlinkSync(kubectlCommand(), join(folder, "bin", "kubectl"));
   symlinkSync(server.folder, join(folder, ".servicenet"));
 });
 afterAll(() => removeFolder(folder));
 
 /** What a shell prints in a folder where the server's data is `.servicenet`. */
 function shown(script: string): string {
-  const kubectl = findKubectl();
-  const path = kubectl !== undefined && isAbsolute(kubectl) ? `${dirname(kubectl)}:${process.env["PATH"] ?? ""}` : process.env["PATH"];
-  const env = { PATH: path, HOME: join(folder, "home") };
+  const env = { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, HOME: join(folder, "home") };
   const text = `exec 2>&1\n${script.replaceAll("https://127.0.0.1:8787", server.url)}`;
   return spawnSync("sh", ["-c", text], { cwd: folder, env, encoding: "utf8", timeout: 60_000 }).stdout;
 }

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { findKubectl } from "../../../scripts/kubectl";
+import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { type Machine, Machines, type Running } from "../../support/machines/machines";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 
@@ -39,7 +39,7 @@ const kubectl = (args: string): string => machines.run("server", `kubectl --kube
 beforeAll(() => {
   mkdirSync(join(folder, "bin"));
   const built = (name: string): string | undefined => [join(root, ".cache", name)].find(existsSync);
-  for (const [name, program] of Object.entries({ kubectl: findKubectl(), "kube-proxy": built("kube-proxy"), coredns: built("coredns") })) {
+  for (const [name, program] of Object.entries({ kubectl: kubectlCommand(), "kube-proxy": built("kube-proxy"), coredns: built("coredns") })) {
     if (program === undefined) throw new Error(`there is no ${name}: run .ci/run once`);
     if (isAbsolute(program)) symlinkSync(program, join(folder, "bin", name));
   }

@@ -1,11 +1,10 @@
-/** kubectl against a server of its own: the frame of every file of the kubectl suite. */
-import { spawn, spawnSync } from "node:child_process";
+/** kubectl in a cluster of its own: the frame of most files of the kubectl suite. */
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect } from "vitest";
-import { findKubectl } from "../../../scripts/kubectl";
-import { removeFolder, temporaryFolder } from "../server/server";
-import { serverForTests } from "../server/server-for-tests";
+import { beforeAll, expect } from "vitest";
+import { kubectlCommand } from "./kubectl-command";
+import { clusterForTests, NODES_ARE_NAMES, type Setting, type TestCluster } from "../server/cluster-for-tests";
 
 interface Options {
   /** standard input */
@@ -30,6 +29,9 @@ interface Background {
   stop(): void;
 }
 
+/** A command that lives for a moment needs no garbage collector, which takes a quarter of its time. */
+export const WITHOUT_COLLECTOR = { GOGC: "off" };
+
 export interface Kubectl {
   /** Runs a command line; spaces separate its words, 'single quotes' keep them together. */
   run(line: string, options?: Options): Outcome;
@@ -37,49 +39,57 @@ export interface Kubectl {
   ok(line: string, input?: string): string;
   /** Standard error of a command that has to fail, with exit code 1 unless another one is told. */
   refused(line: string, options?: Options & { code?: number }): string;
+  /** As `run`, beside other commands. */
+  beside(line: string, options?: Options): Promise<Outcome>;
   /** A command that goes on while the test does something else. */
   background(line: string): Background;
   /** Writes a file, objects as JSON, and returns its path. */
   file(name: string, content: unknown): string;
   /** Writes a shell script that edits the file "$1", and returns its path. */
   editor(name: string, body: string): string;
-  /** base URL of the server */
-  url(): string;
-  /** data folder of the server */
-  data: string;
+  /** kubectl is its administrator */
+  cluster: TestCluster;
 }
 
 /** For tests that show Nodes, Endpoints and EndpointSlices of their own beside Services: nobody else changes or makes any. */
-export const OBJECTS_LEFT_ALONE = [
-  "--var",
-  "CONTROLLERS=*,-endpointslice-controller,-endpoints-controller,-endpointslice-mirroring-controller,-node-lifecycle-controller,-pod-garbage-collector-controller,-taint-eviction-controller",
-];
+export const OBJECTS_LEFT_ALONE = {
+  controllers: [
+    ...NODES_ARE_NAMES.controllers,
+    ...["-endpointslice-controller", "-endpoints-controller", "-endpointslice-mirroring-controller"],
+  ],
+};
 
-/** Starts a server with these arguments before the tests of the file and ends it after them. `secure`: kubectl is its administrator. */
-export function kubectlAgainstServer(args: readonly string[] = [], { secure = false } = {}): Kubectl {
-  const folder = temporaryFolder();
-  const command = findKubectl();
-  const server = serverForTests(args, { secure });
+/** Makes a cluster before the tests of the file. What kubectl discovers there it keeps for all of them. */
+export function kubectlInCluster(setting: Setting = {}): Kubectl {
+  const cluster = clusterForTests(setting);
+  const { folder } = cluster;
+  let kubectl = "";
   let environment: NodeJS.ProcessEnv = {};
   beforeAll(() => {
-    if (!command) throw new Error("there is no kubectl 1.36 or newer: put one on the PATH, name it in $KUBECTL, or run .ci/run once");
+    kubectl = kubectlCommand();
     mkdirSync(join(folder, "home"));
-    environment = { PATH: process.env["PATH"], HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
+    environment = {
+      ...WITHOUT_COLLECTOR,
+      PATH: process.env["PATH"],
+      HOME: join(folder, "home"),
+      TMPDIR: folder,
+      KUBECONFIG: cluster.kubeconfig,
+    };
   });
-  afterAll(() => removeFolder(folder));
 
-  const kubectl = command ?? "kubectl";
-  const run = (line: string, { input, env }: Options = {}): Outcome => {
-    const result = spawnSync(kubectl, words(line), {
-      encoding: "utf8",
-      input: input ?? "",
-      env: { ...environment, ...env },
-      timeout: 30_000,
-    });
-    return { code: result.status, out: result.stdout, err: result.stderr };
+  const settings = (env: Options["env"]) => ({ encoding: "utf8", env: { ...environment, ...env }, timeout: 30_000 }) as const;
+  const run = (line: string, { input = "", env }: Options = {}): Outcome => {
+    const { status, stdout, stderr } = spawnSync(kubectl, words(line), { ...settings(env), input });
+    return { code: status, out: stdout, err: stderr };
   };
+  const beside = (line: string, { input = "", env }: Options = {}): Promise<Outcome> =>
+    new Promise((resolve) => {
+      const child = execFile(kubectl, words(line), settings(env), (_, out, err) => resolve({ code: child.exitCode, out, err }));
+      child.stdin?.end(input);
+    });
   return {
     run,
+    beside,
     ok: (line, input) => {
       const { code, out, err } = run(line, input === undefined ? {} : { input });
       expect({ line, code, err: withoutDeprecations(err) }).toEqual({ line, code: 0, err: "" });
@@ -114,8 +124,7 @@ export function kubectlAgainstServer(args: readonly string[] = [], { secure = fa
       chmodSync(path, 0o755);
       return path;
     },
-    url: () => server.url,
-    data: server.folder,
+    cluster,
   };
 }
 

@@ -24,7 +24,7 @@ export interface TestCluster {
   ca: string;
 }
 
-interface Setting extends Partial<Wanted> {
+export interface Setting extends Partial<Wanted> {
   /** as in `PUT /clusters/NAME`; none = all */
   controllers?: readonly string[];
   /** "default": the cluster of the bare `/api`, for one file of those that share the server; none = a cluster that nobody else has */

@@ -6,14 +6,31 @@ import { defineConfig } from "vitest/config";
  */
 const slow = process.env["SERVICENET_SLOW"] === "1";
 
+const quickFiles = { include: ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"] };
+const slowProjects = {
+  projects: [
+    {
+      extends: true as const,
+      // A file waits for each kubectl: for two cores there are more files.
+      test: { name: "kubectl", include: ["test/e2e/kubectl/*.test.ts"], maxWorkers: 4, sequence: { groupOrder: 0 } },
+    },
+    {
+      extends: true as const,
+      // Their servers fill the machine, and have addresses of their own.
+      test: {
+        name: "slow",
+        include: ["test/e2e/slow/*.test.ts", "test/e2e/clients/*.test.ts"],
+        maxWorkers: 1,
+        sequence: { groupOrder: 1 },
+      },
+    },
+  ],
+};
+
 export default defineConfig({
   test: {
-    include: slow
-      ? ["test/e2e/slow/*.test.ts", "test/e2e/kubectl/*.test.ts", "test/e2e/clients/*.test.ts"]
-      : ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"],
+    ...(slow ? slowProjects : quickFiles),
     environment: "node",
-    // The slow suites have servers that fill the machine, and addresses of their own.
-    fileParallelism: !slow,
     // Two cores, and now and then a file that waits.
     maxWorkers: 3,
     globalSetup: "test/support/server/shared-servers.ts",

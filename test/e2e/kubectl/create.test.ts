@@ -17,17 +17,6 @@ describe("kubectl create service", () => {
     );
   });
 
-  it("clusterip with a given address: taken; a second holder: refused in upstream's words; deletion: frees the address", () => {
-    expect(ok("create service clusterip fixed --tcp=80 --clusterip=10.96.77.7")).toBe("service/fixed created");
-    expect(refused("create service clusterip fixed2 --tcp=80 --clusterip=10.96.77.7")).toBe(
-      'error: failed to create ClusterIP service: Service "fixed2" is invalid: spec.clusterIPs: Invalid value: ["10.96.77.7"]: failed to allocate IP 10.96.77.7: provided IP is already allocated',
-    );
-    expect(refused("get service fixed2")).toBe('Error from server (NotFound): services "fixed2" not found');
-    ok("delete service fixed");
-    expect(refused("get ipaddress 10.96.77.7")).toBe('Error from server (NotFound): ipaddresses.networking.k8s.io "10.96.77.7" not found');
-    expect(ok("create service clusterip fixed2 --tcp=80 --clusterip=10.96.77.7")).toBe("service/fixed2 created");
-  });
-
   it("headless and externalname: hold no address", () => {
     ok("create service clusterip headless --clusterip=None");
     expect(ok("get svc headless -o jsonpath={.spec.clusterIPs}")).toBe('["None"]');

@@ -41,10 +41,6 @@ describe("kubectl events", () => {
     { line: "events --for service/web", seen: ["web is fine", "web was tested"] },
     { line: "events --for service/web --types=Warning", seen: ["web was tested"] },
     { line: "events --types=Normal,Warning", seen: ["node is fine", "web is fine", "web was tested"] },
-    { line: "get events --field-selector type=Warning", seen: ["web was tested"] },
-    { line: "get events --field-selector involvedObject.kind=Node", seen: ["node is fine"] },
-    { line: "get events.v1.events.k8s.io --field-selector regarding.kind=Node", seen: ["node is fine"] },
-    { line: "get events -A --field-selector involvedObject.name=web,type=Normal", seen: ["in the team", "web is fine"] },
   ])("$line: the events of the row", ({ line, seen }) => {
     expect(messages(ok(line))).toEqual(seen);
   });

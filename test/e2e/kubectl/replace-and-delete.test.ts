@@ -85,13 +85,6 @@ describe("kubectl delete", () => {
     expect(refused("delete leases")).toBe("error: resource(s) were provided, but no name was specified");
   });
 
-  it("a Service: gives its address back", () => {
-    create(service("held", { clusterIP: "10.96.30.30", ports: [{ port: 80 }] }));
-    ok("delete service held");
-    expect(refused("get ipaddress 10.96.30.30")).toContain("NotFound");
-    create(service("again", { clusterIP: "10.96.30.30", ports: [{ port: 80 }] }));
-  });
-
   it("--dry-run: nothing is deleted", () => {
     create(lease("dry"));
     expect(ok("delete lease dry --dry-run=client")).toMatch(/^lease\.coordination\.k8s\.io "dry" deleted.* ?\(dry run\)/);

@@ -33,6 +33,8 @@ export default defineConfig({
     environment: "node",
     // Two cores, and now and then a file that waits.
     maxWorkers: 3,
+    // Concurrent tests of a file wait more than they compute.
+    maxConcurrency: 20,
     globalSetup: "test/support/server/shared-servers.ts",
     // The WebSocket of browsers, which newer Nodes have without a flag.
     execArgv: ["--experimental-websocket"],

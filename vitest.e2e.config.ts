@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
  * End-to-end tests: Node programs against the started server. Files run beside each other: each has a server or a cluster of its own.
@@ -27,10 +28,24 @@ const slowProjects = {
   ],
 };
 
+/** Those that take longest begin first, so that the others fill the time beside them. */
+const LONGEST = ["conformance/matrix", "kept-connections", "conformance/service-ranges", "repair-by-poke", "watching", "import", "nodes"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const longest = LONGEST.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/${name}.test.ts`)));
+    return [...longest, ...sorted.filter((file) => !longest.includes(file))];
+  }
+}
+
 export default defineConfig({
   test: {
     ...(slow ? slowProjects : quickFiles),
     environment: "node",
+    // A process for many files: each new one would read Vitest and the sources again.
+    isolate: slow,
+    sequence: { sequencer: LongestFirst },
     // Two cores, and now and then a file that waits.
     maxWorkers: 3,
     // Concurrent tests of a file wait more than they compute.

@@ -34,7 +34,7 @@ const BODIES: [string, Body][] = (["announced", "chunked"] as const).flatMap((fr
   [`a small ${framing} body`, { framing, bytes: bytes(100) }],
   [`a large ${framing} body`, { framing, bytes: bytes(2_000_000) }],
   [`a ${framing} body above the limit`, { framing, bytes: bytes(4_000_000) }],
-  [`a slow ${framing} body`, { framing, bytes: bytes(200_000), pieces: 5, pauseMs: 40 }],
+  [`a slow ${framing} body`, { framing, bytes: bytes(200_000), pieces: 5, pauseMs: 15 }],
 ]);
 
 interface Refusal {

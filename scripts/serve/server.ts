@@ -13,6 +13,7 @@ import { kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
 import { readyPath } from "./ready-path";
 import { type Lifeline, tieToUs } from "./lifeline";
+import { giveMemoryBack } from "./memory";
 import { childrenNamed, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
 import { writePrivate } from "./private-file";
@@ -85,6 +86,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     crons = await fireCrons(runtime, config.name, config.crons);
     renewals = await renewIdentity(runtime, config.name, options.renewSeconds);
     announce.ready({ url, host, folder });
+    giveMemoryBack();
     end = await untilEnd(process, folder, stop);
     if (end === "asked") return EXIT_STOPPED;
     if (end === "folder") {

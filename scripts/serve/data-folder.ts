@@ -55,8 +55,12 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
   try {
     makeFolder(path);
     const probe = file(`.probe-${String(process.pid)}`);
-    writeFileSync(probe, "");
-    rmSync(probe);
+    // An empty file finds room on a full disk.
+    try {
+      writeFileSync(probe, "x");
+    } finally {
+      rmSync(probe, { force: true });
+    }
   } catch (error) {
     throw new UserError(`the data folder ${path} is not writable (${reasonOf(error)})`);
   }

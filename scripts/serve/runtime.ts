@@ -11,7 +11,7 @@ import type { Miniflare, WorkerOptions } from "miniflare";
 import { requirePackage, root } from "../root.mjs";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
-import { printLog } from "./log-lines";
+import { type LogFormat, printLog } from "./log-lines";
 import { isLoopback } from "./loopback";
 import { type KeyPair, withSecureSocket } from "./tls/secure-socket";
 import { readWorkerConfig, type WorkerConfig } from "./worker-config";
@@ -67,8 +67,15 @@ const ENTRYPOINT = "direct";
 /** Miniflare's name for the direct socket of the first Worker. */
 const SOCKET = `direct:0:${ENTRYPOINT}`;
 
+interface RuntimeLog {
+  format: LogFormat;
+  isWanted: () => boolean;
+  /** Called with each piece of the runtime's errors, before it is printed. */
+  onError(text: string): void;
+}
+
 /** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
-export function createRuntime(config: RuntimeConfig, listen: Listen, log: Parameters<typeof printLog>[2]): Miniflare {
+export function createRuntime(config: RuntimeConfig, listen: Listen, log: RuntimeLog): Miniflare {
   const contents = bundle(config);
   const { secure } = listen;
   shieldFromTerminal();
@@ -81,6 +88,7 @@ export function createRuntime(config: RuntimeConfig, listen: Listen, log: Parame
     log: new WantedLog(log.isWanted),
     defaultPersistRoot: listen.statePath,
     handleRuntimeStdio: (stdout, stderr) => {
+      stderr.on("data", (chunk: Buffer | string) => log.onError(String(chunk)));
       printLog(stdout, process.stdout, log);
       printLog(stderr, process.stderr, log);
     },

@@ -9,6 +9,7 @@ import { begin, read } from "../cluster/send";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
+import { diskFaultIn } from "./disk-fault";
 import { kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
 import { readyPath } from "./ready-path";
@@ -71,20 +72,33 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     const { host, port, allowedHosts } = options;
     const security = options.isInsecure ? undefined : await secured(folder, host, allowedHosts);
     const listen = { host, port, allowedHosts, statePath: folder.statePath, secure: security?.server };
-    // Without its folder the runtime complains of every file that it cannot open.
-    runtime = createRuntime(config, listen, { format: options.log, isWanted: folder.isThere });
+    let fault: string | undefined;
+    let isReady = false;
+    runtime = createRuntime(config, listen, {
+      format: options.log,
+      // Without its folder the runtime complains of every file that it cannot open. A disk that refuses a start is told in one line.
+      isWanted: () => folder.isThere() && (isReady || fault === undefined),
+      onError: (text) => (fault ??= isReady ? undefined : diskFaultIn(text)),
+    });
     ownSignals(() => stopped.abort());
-    await runtime.ready;
+    const refused = (): UserError | undefined =>
+      fault === undefined ? undefined : new UserError(`the data folder ${folder.path} cannot be used: ${fault}`);
+    await runtime.ready.catch((error: unknown) => {
+      throw refused() ?? error;
+    });
     const boundPort = await portOf(runtime, config);
     const process = await recording.found;
     url = urlOf(security ? "https" : "http", host, boundPort);
-    if (!(await untilReady(url, security?.client.ca, stop))) {
+    if (
+      !(await untilReady({ url, ca: security?.client.ca, hasEnded: () => process !== undefined && !isRunning(process), refused }, stop))
+    ) {
       end = "asked";
       return EXIT_STOPPED;
     }
     writePrivate(folder.kubeconfigPath, kubeconfig(url, security?.client));
     crons = await fireCrons(runtime, config.name, config.crons);
     renewals = await renewIdentity(runtime, config.name, options.renewSeconds);
+    isReady = true;
     announce.ready({ url, host, folder });
     giveMemoryBack();
     end = await untilEnd(process, folder, stop);
@@ -161,8 +175,18 @@ async function assertPortFree({ host, port }: { host: string; port: number }): P
   await once(probe, "close");
 }
 
-/** Waits until /readyz answers 200; false when stopped before. `ca`: of the server's certificate. */
-async function untilReady(url: string, ca: string | undefined, stop: AbortSignal): Promise<boolean> {
+interface Starting {
+  url: string;
+  /** of the server's certificate */
+  ca: string | undefined;
+  /** whether the runtime has ended */
+  hasEnded: () => boolean;
+  /** what the disk has refused */
+  refused: () => UserError | undefined;
+}
+
+/** Waits until /readyz answers 200; false when stopped before. */
+async function untilReady({ url, ca, hasEnded, refused }: Starting, stop: AbortSignal): Promise<boolean> {
   const begunMs = Date.now();
   const deadline = begunMs + readyMsMax;
   let last: string;
@@ -176,7 +200,11 @@ async function untilReady(url: string, ca: string | undefined, stop: AbortSignal
     } catch (error) {
       last = String(error);
     }
-    if (Date.now() > deadline) throw new UserError(`the server did not become ready within ${String(readyMsMax / 1000)} s: ${last.trim()}`);
+    // A signal to the whole process group may end the runtime a moment before our own handler has run.
+    if (hasEnded()) await sleep(watchIntervalMs, undefined, { signal: stop }).catch(() => undefined);
+    if (hasEnded() && !stop.aborted) throw refused() ?? new UserError("the runtime (workerd) has ended before it was ready");
+    if (Date.now() > deadline)
+      throw refused() ?? new UserError(`the server did not become ready within ${String(readyMsMax / 1000)} s: ${last.trim()}`);
     await sleep(50, undefined, { signal: stop }).catch(() => undefined);
   }
   return false;

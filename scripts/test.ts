@@ -4,6 +4,7 @@ import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { inMemory } from "./testing/memory-folder";
 import { endCommands } from "./testing/commands";
 import { check, finish, inTurn } from "./testing/steps";
+import { sourceChecks } from "./testing/source-checks";
 import { vitest } from "./testing/vitest-run";
 
 const usage = `Usage: npm test
@@ -34,9 +35,7 @@ await runProgram({
     // Three lanes for two cores: objects and servers wait now and then. All take about as long.
     const lanes = await Promise.all([
       inTurn([
-        () => check("tidy", ["npm", "run", "--silent", "tidy"]),
-        () => check("compatibility page", ["npm", "run", "--silent", "docs:check"]),
-        () => check("types", ["npm", "run", "--silent", "typecheck"]),
+        sourceChecks,
         () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "50"]),
       ]),

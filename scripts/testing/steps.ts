@@ -34,10 +34,10 @@ export function printOutput(name: string, output: string): void {
   console.log(`--- ${name}\n${output.replace(passedLine, "").trimEnd()}\n--- end of ${name}`);
 }
 
-/** One step after the other, all of them even if one fails. */
-export async function inTurn(steps: readonly (() => Promise<Counts>)[]): Promise<Counts[]> {
+/** One step after the other, all of them even if one fails. A step may have several counts. */
+export async function inTurn(steps: readonly (() => Promise<Counts | Counts[]>)[]): Promise<Counts[]> {
   const counts: Counts[] = [];
-  for (const step of steps) if (!isEnding()) counts.push(await step());
+  for (const step of steps) if (!isEnding()) counts.push(...[await step()].flat());
   return counts;
 }
 

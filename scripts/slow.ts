@@ -35,6 +35,9 @@ const HISTORIES = [
   "test/unit/leases/nodes/lifecycle-pass-random.test.ts",
 ];
 
+/** Of the simulated histories whose seeds are the same in each run. */
+const FIRST_SEED = "51";
+
 interface SlowOptions {
   /** path of the file with the sums of `npm test` */
   counts: string;
@@ -83,19 +86,10 @@ await runProgram({
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
         () => vitest("slow object tests", { config: "vitest.config.ts", env }),
         () => vitest("slow simulations", { config: PURE, env }),
-        () => vitest("random histories", { config: PURE, files: HISTORIES, env: { SIM_HISTORIES: String(length.histories / 20) } }),
-        () =>
-          check("simulated histories", [
-            "npm",
-            "run",
-            "--silent",
-            "simulate",
-            "--",
-            "--histories",
-            String(length.histories),
-            "--seed",
-            seed,
-          ]),
+        () => vitest("random histories", { config: PURE, files: HISTORIES, env: { SIM_HISTORIES: String(length.historiesOfEach) } }),
+        // Seeds beyond those of `npm test`.
+        () => simulate("simulated histories", length.histories, FIRST_SEED),
+        () => simulate(`simulated histories of seed ${seed}`, length.historiesOfCommit, seed),
         () =>
           check(`random requests of seed ${seed}`, [
             ...["npm", "run", "--silent", "fuzz", "--"],
@@ -120,6 +114,10 @@ await runProgram({
     return failed === 0 && passed > 0 ? 0 : 1;
   },
 });
+
+function simulate(name: string, histories: number, seed: string): Promise<Counts> {
+  return check(name, ["npm", "run", "--silent", "simulate", "--", "--histories", String(histories), "--seed", seed]);
+}
 
 function npmTest(path: string): Counts {
   try {

@@ -1,22 +1,22 @@
-/** `npm run sbom`: the bill of materials of what is deployed; with `--audit` what is known of its faults. */
+/** `npm run sbom`: the bill of materials of what is deployed and of what `npm start` runs; with `--audit` what is known of its faults. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { deployedPackages } from "./dependencies/deployed";
 import { billFindings, billOf, lockedPackages, lockFindings } from "./dependencies/locked";
+import { root } from "./root.mjs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 
 const COMMAND = "npm run sbom";
 const usage = `Usage: ${COMMAND} -- [options]
 
-Writes dist/sbom.cdx.json: the packages of a deployment in CycloneDX's form, made by npm.
+Writes dist/sbom.cdx.json: the packages that npm start installs, those of a deployment among them, in CycloneDX's form, made by npm.
 
   --audit             instead: asks the npm registry for known faults of these packages, of level high or worse. Where the registry has no
                       such answer, licences and hashes of package-lock.json are checked instead, and the output says so
   --help              this text
 
 Exit code: 0 nothing is wrong, 1 something is, 2 wrong options.`;
-
-const root = join(import.meta.dirname, "..");
 
 await runProgram({
   name: "sbom",
@@ -47,7 +47,7 @@ function writeBill(packages: ReturnType<typeof lockedPackages>): string[] {
 
 function auditFindings(packages: ReturnType<typeof lockedPackages>): string[] {
   const { stdout, stderr, status } = npm(["audit", "--omit=dev", "--audit-level=high"]);
-  const locked = lockFindings(packages);
+  const locked = lockFindings(packages, deployedPackages());
   if (status === 0) return locked;
   if (!stderr.includes("audit endpoint returned an error")) return [...locked, stdout.trim() || stderr.trim()];
   console.log("the registry answers no audits: licences and hashes of package-lock.json were checked instead");

@@ -1,4 +1,4 @@
-/** The packages of package-lock.json that a deployment holds, and what is wrong with them. */
+/** The packages of package-lock.json that `npm start` installs, those of a deployment among them, and what is wrong with them. */
 import { readFileSync } from "node:fs";
 
 interface LockedPackage {
@@ -18,21 +18,31 @@ export interface Locked {
 
 /** Licences that ask for nothing but their own text. */
 const LICENCES: ReadonlySet<string> = new Set(["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD"]);
+/** Licences that ask nothing of those who run a package next to their own code. */
+const LICENCES_BESIDE: ReadonlySet<string> = new Set([...LICENCES, "LGPL-3.0-or-later", "CC0-1.0"]);
 const MODULES = "node_modules/";
+const NAME = /^(@[^/]+\/)?[^/]+/;
 
 export function lockedPackages(path: string): Locked[] {
   const { packages } = JSON.parse(readFileSync(path, "utf8")) as { packages: Record<string, LockedPackage> };
   return Object.entries(packages)
     .filter(([where, { dev, devOptional }]) => where !== "" && !dev && !devOptional)
     .map(([where, { version = "", license = "", integrity = "" }]) => {
-      return { name: where.slice(where.lastIndexOf(MODULES) + MODULES.length), version, license, integrity };
+      return { name: nameOf(where), version, license, integrity };
     });
 }
 
-/** One line for each package with a licence that is not known, or without a strong hash. */
-export function lockFindings(packages: readonly Locked[]): string[] {
+/** The name of the package that stands, or has a file, at this path. */
+export function nameOf(path: string): string {
+  return NAME.exec(path.slice(path.lastIndexOf(MODULES) + MODULES.length))?.[0] ?? "";
+}
+
+/** One line for each package with a licence that is not known, or without a strong hash. Of code in a bundle (`deployed`) fewer licences are good. */
+export function lockFindings(packages: readonly Locked[], deployed: ReadonlySet<string>): string[] {
+  const isGood = (name: string, license: string): boolean =>
+    license.split(" AND ").every((one) => (deployed.has(name) ? LICENCES : LICENCES_BESIDE).has(one));
   return packages.flatMap(({ name, version, license, integrity }) => [
-    ...(LICENCES.has(license) ? [] : [`${name} ${version}: licence ${license || "unknown"}`]),
+    ...(isGood(name, license) ? [] : [`${name} ${version}: licence ${license || "unknown"}`]),
     ...(integrity.startsWith("sha512-") ? [] : [`${name} ${version}: no sha512 in package-lock.json`]),
   ]);
 }

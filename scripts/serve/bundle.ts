@@ -18,11 +18,8 @@ export interface WorkerSource {
 /** Where the code of the Worker stands. */
 const FOLDERS = ["src", "durable-objects"];
 
-/** The text of one ES module. `root`: the folder of the project. Throws UserError where it cannot be built. */
-export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FOLDERS, root = project): string {
-  const { main, define } = source;
-  const sources = { root, folders: FOLDERS };
-  const options: BuildOptions = {
+function optionsOf({ define }: WorkerSource): BuildOptions {
+  return {
     bundle: true,
     metafile: true,
     write: false,
@@ -35,6 +32,13 @@ export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FO
     sourcemap: "inline",
     sourcesContent: false,
   };
+}
+
+/** The text of one ES module. `root`: the folder of the project. Throws UserError where it cannot be built. */
+export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FOLDERS, root = project): string {
+  const { main } = source;
+  const sources = { root, folders: FOLDERS };
+  const options = optionsOf(source);
   const hash = hashOfSources(sources, main, options);
   const key = hash === undefined ? undefined : { kind: "worker", hash };
   const kept = key && readKept(keptIn, key);
@@ -43,6 +47,11 @@ export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FO
   // A file that changed meanwhile is in the hash as it was, and in the bundle perhaps as it is.
   if (key && hash === hashOfSources(sources, main, options) && areHashed(sources, inputs)) keep(keptIn, key, text);
   return text;
+}
+
+/** Paths from the root of the files that the bundle is made of. Throws UserError where it cannot be built. */
+export function workerInputs(source: WorkerSource): string[] {
+  return build(optionsOf(source), source.main, project).inputs;
 }
 
 /** The text, and paths from the root of all that it is made of. */

@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { WITHOUT_COLLECTOR } from "../../support/clients/kubectl";
 import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { removeFolder, startServer, temporaryFolder, type Server } from "../../support/server/server";
 
@@ -48,7 +49,8 @@ const folder = temporaryFolder();
 const start = (data: string, line: string): Promise<Server> => startServer(data, line.slice(START.length).split(" "));
 
 function shell(commands: string, { kubeconfig }: Server): Promise<{ code: number | null; out: string; err: string }> {
-  const env = { PATH: `${join(folder, "bin")}:${String(process.env["PATH"])}`, HOME: folder, KUBECONFIG: kubeconfig };
+  const path = `${join(folder, "bin")}:${String(process.env["PATH"])}`;
+  const env = { ...WITHOUT_COLLECTOR, PATH: path, HOME: folder, KUBECONFIG: kubeconfig };
   return new Promise((resolve) => {
     const child = execFile("sh", ["-e"], { env, timeout: 120_000 }, (_, out, err) => resolve({ code: child.exitCode, out, err }));
     child.stdin?.end(commands);

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkNodePortsUnique, checkState } from "../../support/checks/checkers";
+import { WITHOUT_COLLECTOR } from "../../support/clients/kubectl";
 import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { observe } from "../../support/server/observe";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
@@ -21,7 +22,7 @@ beforeAll(() => {
   for (const name of ["bin", "home", "work"]) mkdirSync(join(folder, name));
   symlinkSync(kubectlCommand(), join(folder, "bin", "kubectl"));
   const path = `${join(folder, "bin")}${delimiter}${process.env["PATH"] ?? ""}`;
-  environment = { PATH: path, HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
+  environment = { ...WITHOUT_COLLECTOR, PATH: path, HOME: join(folder, "home"), TMPDIR: folder, KUBECONFIG: server.kubeconfig };
 });
 afterAll(() => removeFolder(folder));
 

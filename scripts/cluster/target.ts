@@ -2,8 +2,12 @@
 import { readFileSync } from "node:fs";
 import type { RequestOptions } from "node:https";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Official from "@kubernetes/client-node/dist/config.js";
 import { parse } from "yaml";
 import { validateDNS1123Label } from "../../src/api/meta/names";
+import { root } from "../root.mjs";
+import { ensureInstalled } from "../running/ensure-installed.mjs";
 import { UserError } from "../terminal/user-error";
 
 /** Options for `parseArgs`. */
@@ -114,13 +118,9 @@ export function readOption(option: string, value: string, file = value): string 
   }
 }
 
-/**
- * The official client reads it, because credentials come in many forms. Loaded only when needed, because it is large. Loaded by its file, because
- * the loader of these programs loses some of the names that its index exports again.
- */
+/** The official client reads it, because credentials come in many forms. */
 async function fromKubeconfig(file: string, context: string | undefined): Promise<Target> {
-  const { KubeConfig } = await import("@kubernetes/client-node/dist/config.js");
-  const config = new KubeConfig();
+  const config = new (await officialKubeConfig())();
   try {
     config.loadFromFile(file);
     if (context !== undefined) config.setCurrentContext(context);
@@ -132,4 +132,14 @@ async function fromKubeconfig(file: string, context: string | undefined): Promis
   } catch (error) {
     throw new UserError(`--kubeconfig ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/**
+ * A package for development: it is large, and only this option needs it. So it is installed when the option is given, and stays out of the bundles of
+ * programs. Of its files the one is loaded that is needed.
+ */
+async function officialKubeConfig(): Promise<typeof Official.KubeConfig> {
+  await ensureInstalled({ development: true });
+  const file = pathToFileURL(join(root, "node_modules", "@kubernetes", "client-node", "dist", "config.js"));
+  return ((await import(file.href)) as typeof Official).KubeConfig;
 }

@@ -18,6 +18,8 @@ it("programs for users: import packages of an installation that serves, and no o
     absWorkingDir: root,
     entryPoints: programs.map((name) => `scripts/${name}.ts`),
     outdir: "nowhere",
+    // The answer of the compiler has a limit: what programs share is in it once.
+    splitting: true,
     bundle: true,
     metafile: true,
     write: false,
@@ -31,7 +33,7 @@ it("programs for users: import packages of an installation that serves, and no o
   const names = new Set(files.filter((path) => path.startsWith("node_modules/")).map(nameOf));
   const installed = new Set(lockedPackages(join(root, "package-lock.json")).map(({ name }) => name));
   expect([...names].filter((name) => !installed.has(name))).toEqual([]);
-  expect(names).toContain("jose");
+  expect(names).toContain("yaml");
 });
 
 it("programs for development: exist", () => {

@@ -7,12 +7,13 @@
  * is asked for. A crash leaves packages that are whole, and the list of npm, which is written last, without them: the next start installs again.
  */
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root as project } from "../root.mjs";
 import { takeLock } from "./install-lock.mjs";
 import { folderOf, INSTALLED, packagesOf, whyInstall } from "./packages.mjs";
 
+const STAGE = ".install-";
 const NPM_ARGS = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
 
 /**
@@ -39,22 +40,35 @@ async function install(root, { development, reason }) {
   const release = await takeLock(join(modules, ".install.lock"), (pid) => {
     console.error(`Waiting for process ${String(pid)}, which installs packages ...`);
   });
-  const stage = join(modules, ".install");
   try {
     // Another process may have installed them meanwhile.
     if (!whyInstall(root, { development })) return;
     console.error(`Installing packages (${reason}) ...`);
-    // What a crash has left.
-    rmSync(stage, { recursive: true, force: true });
-    mkdirSync(stage);
+    removeStages(modules);
+    // A new name each time: an npm that has lost its parent may still write into the folder before.
+    const stage = mkdtempSync(join(modules, STAGE));
     for (const name of ["package.json", "package-lock.json", ".npmrc"]) {
       if (existsSync(join(root, name))) cpSync(join(root, name), join(stage, name));
     }
     await runNpm([...NPM_ARGS, development ? "--include=dev" : "--omit=dev"], stage);
     moveIn(join(stage, "node_modules"), root, join(stage, "replaced"));
   } finally {
-    rmSync(stage, { recursive: true, force: true });
+    removeStages(modules);
     release();
+  }
+}
+
+/**
+ * Removes this process's folder, and those that a crash has left, as far as possible.
+ * @param {string} modules
+ */
+function removeStages(modules) {
+  for (const name of readdirSync(modules).filter((one) => one.startsWith(STAGE))) {
+    try {
+      rmSync(join(modules, name), { recursive: true, force: true });
+    } catch {
+      continue;
+    }
   }
 }
 

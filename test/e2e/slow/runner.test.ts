@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "vitest";
 import { watchman } from "../../../scripts/serve/lifeline";
-import { childrenOf, identify, type ProcessIdentity } from "../../../scripts/serve/processes";
+import { childrenOf, identify, type ProcessIdentity, type ProcessRow, rowOf } from "../../../scripts/serve/processes";
 import { getJson, removeFolder, startProcess, temporaryFolder } from "../../support/server/server";
 import type { ServerProcess } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -60,6 +60,18 @@ describe("npm start: life of a server", () => {
     expect(server.output()).not.toContain("owner configured");
     const bare = startProcess(["--port", "0", "--data-dir", newFolder(), "--log", "text", "--var", "LOG_LEVEL=debug"], { bare: true });
     await bare.printed(/^\d\d:\d\d:\d\d debug owner configured object=ServiceCIDR id=\S+ epoch=1 /m);
+    process.kill(bare.pid, "SIGTERM");
+    expect(await bare.ended).toBe(0);
+  });
+
+  it("an idle server: at most four processes and 250 MiB, none of them a compiler", async () => {
+    const data = newFolder();
+    const bare = startProcess(["--insecure-http", "--port", "0", "--data-dir", data], { bare: true });
+    await bare.printed(/ready at/);
+    const processes = () => familyOf(bare.pid);
+    expect(processes().length).toBeLessThanOrEqual(4);
+    expect(processes().map(({ command }) => command)).not.toContain("esbuild");
+    await expect.poll(() => processes().reduce((sum, { pid }) => sum + proportionalMib(pid), 0)).toBeLessThan(250);
     process.kill(bare.pid, "SIGTERM");
     expect(await bare.ended).toBe(0);
   });
@@ -180,6 +192,17 @@ describe("npm start: life of a server", () => {
     expect(await isServing(url)).toBe(false);
   });
 });
+
+/** A process and all that it has started. */
+function familyOf(pid: number): ProcessRow[] {
+  const self = rowOf(pid);
+  return self ? [self, ...childrenOf(pid).flatMap((child) => familyOf(child.pid))] : [];
+}
+
+/** Its share of the memory that processes have in common counts in proportion. */
+function proportionalMib(pid: number): number {
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8"))?.[1]) / 1024;
+}
 
 async function createService(url: string, name: string): Promise<string> {
   const response = await fetch(`${url}/api/v1/namespaces/default/services`, {

@@ -13,7 +13,7 @@ const slowProjects = {
     {
       extends: true as const,
       // A file waits for each kubectl: for two cores there are more files.
-      test: { name: "kubectl", include: ["test/e2e/kubectl/*.test.ts"], maxWorkers: 4, sequence: { groupOrder: 0 } },
+      test: { name: "kubectl", include: ["test/e2e/kubectl/*.test.ts"], isolate: false, maxWorkers: 4, sequence: { groupOrder: 0 } },
     },
     {
       extends: true as const,

@@ -5,12 +5,19 @@ import { join, resolve } from "node:path";
 const oldest = { major: 1, minor: 36 };
 const built = join(import.meta.dirname, "..", "..", "..", ".cache", "kubectl");
 
+let known = "";
+
 /**
  * The path of kubectl 1.36 or newer: of $KUBECTL, of the one on the PATH, or of the one that .ci/run built in .cache/.
  *
  * @throws Error where there is none
  */
 export function kubectlCommand(): string {
+  if (known === "") known = found();
+  return known;
+}
+
+function found(): string {
   for (const command of [process.env["KUBECTL"], "kubectl", built]) {
     const path = command === undefined ? "" : pathOf(command);
     if (path !== "" && isNewEnough(path)) return path;
@@ -20,8 +27,8 @@ export function kubectlCommand(): string {
 
 /** "" = there is no such program */
 function pathOf(command: string): string {
-  const found = spawnSync("sh", ["-c", 'command -v "$0"', command], { encoding: "utf8" }).stdout.trim();
-  return found === "" ? "" : resolve(found);
+  const answer = spawnSync("sh", ["-c", 'command -v "$0"', command], { encoding: "utf8" }).stdout.trim();
+  return answer === "" ? "" : resolve(answer);
 }
 
 function isNewEnough(command: string): boolean {

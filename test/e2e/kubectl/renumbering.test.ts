@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, it } from "vitest";
 import { WITHOUT_COLLECTOR } from "../../support/clients/kubectl";
 import { kubectlCommand } from "../../support/clients/kubectl-command";
 import { removeFolder, startServer, temporaryFolder, type Server } from "../../support/server/server";
@@ -64,28 +64,26 @@ beforeAll(() => {
 
 afterAll(() => removeFolder(folder));
 
-describe.concurrent("docs/renumbering.md", () => {
-  it.for(sections(page).map((section) => [section.title, section] as const))(
-    "%s: every command prints what the page shows",
-    { timeout: TIMEOUT_MS },
-    async ([title, { steps }], { expect }) => {
-      const data = join(folder, title.replaceAll(" ", "-"));
-      const [first = ""] = /npm start -- --var \S+/.exec(page) ?? [];
-      let server = await start(data, first);
-      try {
-        for (const { commands, prints } of steps) {
-          if (commands.startsWith(START)) {
-            await server.stop();
-            server = await start(data, commands);
-            continue;
-          }
-          const { code, out, err } = await shell(commands, server);
-          expect(code, `${commands}\nfailed:\n${out}${err}`).toBe(0);
-          if (prints !== undefined) expect(out.trimEnd().endsWith(prints), `${commands}\nprinted:\n${out}`).toBe(true);
+it.concurrent.for(sections(page).map((section) => [section.title, section] as const))(
+  "%s: every command prints what the page shows",
+  { timeout: TIMEOUT_MS },
+  async ([title, { steps }], { expect }) => {
+    const data = join(folder, title.replaceAll(" ", "-"));
+    const [first = ""] = /npm start -- --var \S+/.exec(page) ?? [];
+    let server = await start(data, first);
+    try {
+      for (const { commands, prints } of steps) {
+        if (commands.startsWith(START)) {
+          await server.stop();
+          server = await start(data, commands);
+          continue;
         }
-      } finally {
-        await server.kill();
+        const { code, out, err } = await shell(commands, server);
+        expect(code, `${commands}\nfailed:\n${out}${err}`).toBe(0);
+        if (prints !== undefined) expect(out.trimEnd().endsWith(prints), `${commands}\nprinted:\n${out}`).toBe(true);
       }
-    },
-  );
-});
+    } finally {
+      await server.kill();
+    }
+  },
+);

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { defineConfig } from "vitest/config";
-import { PURE, UNIT_IN_WORKERD } from "./scripts/testing/runtimes.ts";
+import { PURE, UNIT_IN_WORKERD } from "./scripts/testing/runtimes.mjs";
 
 /** Suites that only .ci/run has time for. */
 const slow = process.env["SERVICENET_SLOW"] === "1";

@@ -2,9 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { root } from "../../../scripts/root.mjs";
 import { removeFolder, temporaryFolder } from "./server";
-
-const root = join(import.meta.dirname, "..", "..", "..");
 
 /** A server whose crons repair nothing during a test. */
 export function configWithoutCrons(): string {

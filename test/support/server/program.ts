@@ -1,12 +1,10 @@
 /** Runs the programs of scripts/ as npm does. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { format } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
+import { root } from "../../../scripts/root.mjs";
 import { endWithUs } from "./children";
-
-const root = join(import.meta.dirname, "..", "..", "..");
 
 export interface Ended {
   code: number | null;

@@ -5,9 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { root } from "../../../scripts/root.mjs";
 import { endWithUs } from "./children";
 
-const root = join(import.meta.dirname, "..", "..", "..");
 const readyMsMax = 90_000;
 const stopMsMax = 15_000;
 const removeMsMax = 5_000;

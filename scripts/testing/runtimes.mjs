@@ -3,8 +3,11 @@
  * Both configurations of Vitest read this list.
  */
 
-/** Unit tests that need the platform, each with its reason. Patterns below the project's root. */
-export const UNIT_IN_WORKERD: Readonly<Record<string, string>> = {
+/**
+ * Unit tests that need the platform, each with its reason. Patterns below the project's root.
+ * @type {Readonly<Record<string, string>>}
+ */
+export const UNIT_IN_WORKERD = {
   "test/unit/worker/**/*.test.ts": "the Worker itself: requests, streams, WebSockets, crons and bindings of workerd",
   "test/unit/access/authentication/**/*.test.ts": "signatures and hashes by the cryptography of workerd, through the ports of the objects",
 };

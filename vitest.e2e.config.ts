@@ -8,6 +8,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const slow = process.env["SERVICENET_SLOW"] === "1";
 
 const quickFiles = { include: ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"] };
+/** They fill the machine, or measure what it does beside nothing else. */
+const ALONE = ["chaos", "growing", "hostile-size", "lint", "overload"].map((name) => `test/e2e/slow/${name}.test.ts`);
 const slowProjects = {
   projects: [
     {
@@ -17,13 +19,18 @@ const slowProjects = {
     },
     {
       extends: true as const,
-      // Their servers fill the machine, and have addresses of their own.
+      // Each has servers of its own, and waits for clocks, deaths and clients more than it computes.
       test: {
-        name: "slow",
+        name: "waiting",
         include: ["test/e2e/slow/*.test.ts", "test/e2e/clients/*.test.ts"],
-        maxWorkers: 1,
+        exclude: ALONE,
+        maxWorkers: 4,
         sequence: { groupOrder: 1 },
       },
+    },
+    {
+      extends: true as const,
+      test: { name: "alone", include: ALONE, maxWorkers: 1, sequence: { groupOrder: 2 } },
     },
   ],
 };

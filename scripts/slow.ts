@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
+import { checkWorkflows } from "./testing/check-workflows";
 import { type Counts, oneFailed } from "./testing/counts";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
 import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureIp, ensureJq, ensureNft } from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { ensureMachinePrograms } from "./testing/ensure-machine-programs";
+import { ensureNodes, variablesFor } from "./testing/ensure-nodes";
 import { LONG, SHORT } from "./testing/run-lengths";
 import { seedOfCommit } from "./testing/seed-of-commit";
 import { check, finish, inTurn } from "./testing/steps";
@@ -65,6 +67,11 @@ await runProgram({
     const nft = ensureNft();
     const clients = ensureClientPrograms();
     const machinePrograms = ensureMachinePrograms();
+    const otherNodes = ensureNodes();
+    // By themselves, as `npm test` is: it uses all cores.
+    const onOtherNodes = await inTurn(
+      otherNodes.nodes.map((node) => () => check(`npm test on Node ${node.version}`, ["npm", "test"], variablesFor(node))),
+    );
     const seed = String(seedOfCommit());
     const env = { SERVICENET_SLOW: "1", ...(isRelease ? { SERVICENET_RELEASE: "1" } : {}) };
     // Two lanes for two cores.
@@ -83,6 +90,7 @@ await runProgram({
       inTurn([
         () => check("format", ["npm", "run", "--silent", "format:check"]),
         () => check("lint", ["npm", "run", "--silent", "lint"]),
+        () => checkWorkflows(),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
         () => vitest("slow object tests", { config: "vitest.config.ts", env }),
         () => vitest("slow simulations", { config: PURE, env }),
@@ -108,6 +116,8 @@ await runProgram({
       nft.counts,
       clients.counts,
       machinePrograms,
+      otherNodes.counts,
+      ...onOtherNodes,
       ...rest,
       slow,
     ]);

@@ -1,0 +1,13 @@
+// actionlint from its Go module. Source: cmd/actionlint/main.go of github.com/rhysd/actionlint.
+package main
+
+import (
+	"os"
+
+	"github.com/rhysd/actionlint"
+)
+
+func main() {
+	command := actionlint.Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	os.Exit(command.Main(os.Args))
+}

@@ -1,0 +1,84 @@
+/**
+ * A copy of the project in which the product counts what of it runs. Everything that runs in the copy then counts, without a word in the configurations of
+ * tests and in the product: unit tests, objects, the Worker's bundle, programs. TypeScript stays TypeScript, with the same counters wherever it runs.
+ */
+import { execFileSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { FileCoverageData } from "istanbul-lib-coverage";
+import type * as Instrument from "istanbul-lib-instrument";
+
+const { createInstrumenter } = createRequire(import.meta.url)("istanbul-lib-instrument") as typeof Instrument;
+
+/** What is measured. */
+const MEASURED = /^(src|durable-objects)\/.*(?<!\.d)\.ts$/;
+/** A folder of the copy's Worker: the bundle's hash has all that stands in `src`. */
+const ADDED = "src/coverage";
+const ADDED_FILES = ["counters.mjs", "worker-counters.mjs"];
+/** The Worker's first module, and the name of its counting form. */
+const [MAIN, COUNTED] = ["src/worker/index", "src/worker/index.counted"];
+
+/** Copies `root` to `copy`. The result: each measured file, with all counters at zero. `collector`: where the Worker sends its counters. */
+export function makeInstrumentedCopy(root: string, copy: string, collector: string): Map<string, FileCoverageData> {
+  rmSync(copy, { recursive: true, force: true });
+  const files = new Map<string, FileCoverageData>();
+  for (const path of filesOf(root)) {
+    const to = join(copy, path);
+    mkdirSync(dirname(to), { recursive: true });
+    if (!MEASURED.test(path)) cpSync(join(root, path), to, { verbatimSymlinks: true });
+    else {
+      const { text, counters } = instrument(readFileSync(join(root, path), "utf8"), path);
+      writeFileSync(to, text);
+      files.set(path, counters);
+    }
+  }
+  linkPackages(join(root, "node_modules"), join(copy, "node_modules"));
+  sendFromWorker(copy, collector);
+  return files;
+}
+
+/** Paths of what is under version control, and of what will be. */
+function filesOf(root: string): string[] {
+  const list = (args: readonly string[]) =>
+    execFileSync("git", ["ls-files", "-z", ...args], { cwd: root, encoding: "utf8", maxBuffer: 1 << 26 })
+      .split("\0")
+      .filter((path) => path !== "");
+  const deleted = new Set(list(["--deleted"]));
+  return list(["--cached", "--others", "--exclude-standard"]).filter((path) => !deleted.has(path));
+}
+
+const instrumenter = createInstrumenter({
+  esModules: true,
+  compact: false,
+  preserveComments: true,
+  // The names of a version's options are missing in the types.
+  ...{ coverageGlobalScope: "globalThis", coverageGlobalScopeFunc: false, parserPlugins: ["typescript", "explicitResourceManagement"] },
+});
+
+function instrument(source: string, path: string): { text: string; counters: FileCoverageData } {
+  const text = instrumenter.instrumentSync(source, path);
+  return { text, counters: instrumenter.lastFileCoverage() as unknown as FileCoverageData };
+}
+
+/** Each package by a link, so that caches below node_modules are the copy's own. */
+function linkPackages(from: string, to: string): void {
+  mkdirSync(to);
+  for (const name of readdirSync(from)) if (![".cache", ".vite", ".install"].includes(name)) symlinkSync(join(from, name), join(to, name));
+}
+
+/** The first module of the Worker exports what it exported, and sends the counters after each event. Vitest gets them by a way of its own. */
+function sendFromWorker(copy: string, collector: string): void {
+  mkdirSync(join(copy, ADDED));
+  for (const name of ADDED_FILES) cpSync(join(import.meta.dirname, name), join(copy, ADDED, name));
+  renameSync(join(copy, `${MAIN}.ts`), join(copy, `${COUNTED}.ts`));
+  const counted = `"./${basename(COUNTED)}"`;
+  const text = `
+import * as counted from ${counted};
+import { sendAfterEvents } from "../coverage/worker-counters.mjs";
+export * from ${counted};
+export { default } from ${counted};
+if (import.meta.env?.MODE === undefined) sendAfterEvents(counted, "${collector}");
+`;
+  writeFileSync(join(copy, `${MAIN}.ts`), text);
+}

@@ -5,9 +5,10 @@ import { startCollector } from "./coverage/collector";
 import { makeInstrumentedCopy } from "./coverage/instrumented-copy";
 import { type CoverageOptions, parseOptions, usage } from "./coverage/options";
 import { comparisonText, tableOf } from "./coverage/report-text";
-import { runSuites } from "./coverage/suites";
+import { endSuite, runSuites } from "./coverage/suites";
 import { compare, readSummary, type Summary, summaryOf } from "./coverage/summary";
 import { runProgram } from "./terminal/command-line";
+import { inMemory } from "./testing/memory-folder";
 
 const root = join(import.meta.dirname, "..");
 const output = join(root, "coverage");
@@ -35,7 +36,7 @@ async function measure(tests: readonly string[]): Promise<{ after: Summary; fail
   const copy = join(output, "copy");
   try {
     const files = makeInstrumentedCopy(root, copy, collector.url);
-    const failed = await runSuites(copy, collector.folder, tests);
+    const failed = await runSuites({ copy, counts: collector.folder, logs: output, env: inMemory({ beforeEnd: endSuite }) }, tests);
     collector.addTo(Object.fromEntries(files));
     const after = summaryOf(files);
     writeFileSync(join(output, "summary.json"), `${JSON.stringify(after, null, 1)}\n`);

@@ -1,7 +1,7 @@
 /** The suites of `npm test` that run the product, one after the other: each configuration of Vitest, and simulated histories. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { closeSync, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -10,21 +10,32 @@ const CONFIGURATION = /^vitest(\..+)?\.config\.ts$/;
 const MS_MAX = "600000";
 const POLL_MS_MAX = "120000";
 
-/** Runs them in the copy; the result: the names of those that failed. `counts`: the folder for the counters. */
-export async function runSuites(copy: string, counts: string, tests: readonly string[]): Promise<string[]> {
-  const env = {
-    ...process.env,
-    SERVICENET_COVERAGE: counts,
-    NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", `--import=${pathToFileURL(join(copy, "scripts/coverage/node-counters.mjs")).href}`]
-      .join(" ")
-      .trim(),
-  };
+interface Places {
+  /** the instrumented copy of the project */
+  copy: string;
+  /** the folder for the counters */
+  counts: string;
+  /** the folder for what the suites print */
+  logs: string;
+  env: NodeJS.ProcessEnv;
+}
+
+/** Runs them in the copy; the result: the names of those that failed. */
+export async function runSuites({ copy, counts, logs, env: further }: Places, tests: readonly string[]): Promise<string[]> {
+  const beforeAll = `--import=${pathToFileURL(join(copy, "scripts/coverage/node-counters.mjs")).href}`;
+  const nodeOptions = [process.env["NODE_OPTIONS"], beforeAll].filter(Boolean).join(" ");
+  const env = { ...process.env, ...further, NO_COLOR: "1", SERVICENET_COVERAGE: counts, NODE_OPTIONS: nodeOptions };
   const failed: string[] = [];
   for (const [name, command] of Object.entries(commandsIn(copy, tests))) {
     const startedAt = Date.now();
-    const child = spawn(process.execPath, command, { cwd: copy, env, stdio: ["ignore", "inherit", "inherit"] });
-    if ((await codeOf(child)) !== 0) failed.push(name);
-    console.log(`${failed.includes(name) ? "FAILED" : "ok    "} ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)`);
+    const log = join(logs, `${name}.log`);
+    const output = openSync(log, "w");
+    const code = await codeOf(spawn(process.execPath, command, { cwd: copy, env, stdio: ["ignore", output, output] }));
+    closeSync(output);
+    if (code !== 0) failed.push(name);
+    console.log(
+      `${code === 0 ? "ok    " : "FAILED"} ${name} (${((Date.now() - startedAt) / 1000).toFixed(1)} s)${code === 0 ? "" : `: ${log}`}`,
+    );
   }
   return failed;
 }
@@ -33,7 +44,7 @@ function commandsIn(copy: string, tests: readonly string[]): Record<string, stri
   const configurations = readdirSync(copy).filter((name) => CONFIGURATION.test(name));
   const suites = Object.fromEntries(configurations.map((name) => [name, vitest(name, tests)]));
   const histories = ["scripts/run.mjs", "scripts/simulate.ts", "--histories", "50"];
-  return tests.length > 0 ? suites : { ...suites, "simulated histories": histories };
+  return tests.length > 0 ? suites : { ...suites, "simulated-histories": histories };
 }
 
 function vitest(configuration: string, tests: readonly string[]): string[] {
@@ -44,13 +55,20 @@ function vitest(configuration: string, tests: readonly string[]): string[] {
     "--coverage.customProviderModule=scripts/coverage/vitest-provider.mjs",
   ];
   const program = ["node_modules/vitest/vitest.mjs", "run", "-c", configuration, ...tests, "--passWithNoTests"];
-  return [...program, "--reporter=dot", ...limits, ...coverage];
+  return [...program, ...limits, ...coverage];
 }
 
-async function codeOf(child: ChildProcess): Promise<number | null> {
-  const end = () => child.kill();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, end);
-  const [code] = (await once(child, "exit")) as [number | null];
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, end);
+let running: ChildProcess | undefined;
+
+/** Ends the suite that runs, and waits for it. */
+export async function endSuite(): Promise<void> {
+  if (!running || running.exitCode !== null || running.signalCode !== null) return;
+  running.kill();
+  await once(running, "exit");
+}
+
+async function codeOf(suite: ChildProcess): Promise<number | null> {
+  running = suite;
+  const [code] = (await once(suite, "exit")) as [number | null];
   return code;
 }

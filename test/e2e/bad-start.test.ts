@@ -1,25 +1,39 @@
 /** Starts that cannot succeed, and those that have to do without a place for their files: one line and exit code 1, or none at all. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readdirSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { programBundle } from "../../scripts/running/program-bundle.mjs";
+import { openDataFolder } from "../../scripts/serve/data-folder";
+import { UserError } from "../../scripts/terminal/user-error";
 import { runProgram } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
+/** Any user may read nothing of root's: so a process of root changes its user when it has read its code. Others have folders that they may not write. */
+const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
-/** Another user where this one may change to it; else folders that the own user may not write. */
-const other = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+async function asNobody(work: () => Promise<void>): Promise<void> {
+  if (isRoot) process.seteuid?.(NOBODY);
+  try {
+    await work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
 
 const folder = temporaryFolder();
 chmodSync(folder, 0o755);
+// The folder of npm test is its own.
+if (isRoot) chmodSync(tmpdir(), statSync(tmpdir()).mode | 0o011);
 afterAll(() => removeFolder(folder));
 
 /** Runs a command in the project until its end. */
-function run(command: string, args: readonly string[], env: Record<string, string> = {}, user = {}) {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, env: { ...process.env, ...env }, encoding: "utf8", ...user });
+function run(command: string, args: readonly string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, env: { ...process.env, ...env }, encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
 const SERVE = [process.execPath, "scripts/run.mjs", "scripts/serve.ts", "--insecure-http", "--port", "0"];
@@ -36,12 +50,12 @@ describe("npm start", () => {
     expect([code, out, err]).toEqual([1, "", "Servicenet needs Node 20.19 or newer; this is v20.18.9.\n"]);
   });
 
-  it("a data folder of another user: one line, exit code 1", () => {
+  it("a data folder of another user: one line, exit code 1", async () => {
     const data = join(folder, "data");
     mkdirSync(data, { mode: 0o500 });
-    const [node = "", ...args] = SERVE;
-    const { code, out, err } = run(node, [...args, "--data-dir", data], {}, other);
-    expect([code, out, err]).toEqual([1, "", `servicenet: the data folder ${data} is not writable (EACCES)\n`]);
+    await asNobody(() =>
+      expect(openDataFolder(data, false)).rejects.toThrow(new UserError(`the data folder ${data} is not writable (EACCES)`)),
+    );
   });
 
   // A limit on the size of files stands in for a full disk: every write over it fails.
@@ -58,10 +72,13 @@ describe("npm start", () => {
 
 describe("packages that cannot be installed", () => {
   const project = join(folder, "project");
-  const install = (env: Record<string, string>, user = {}) => {
+  const install = (env: Record<string, string>, before = "") => {
     const module = pathToFileURL(join(root, "scripts", "running", "ensure-installed.mjs")).href;
-    const call = `import(${JSON.stringify(module)}).then((all) => all.ensureInstalled({ development: true, root: ${JSON.stringify(project)} }))`;
-    return run(process.execPath, ["-e", call], env, user);
+    const call = `import(${JSON.stringify(module)}).then((all) => {
+      ${before}
+      return all.ensureInstalled({ development: true, root: ${JSON.stringify(project)} });
+    })`;
+    return run(process.execPath, ["-e", call], env);
   };
   beforeAll(() => {
     mkdirSync(project);
@@ -70,7 +87,7 @@ describe("packages that cannot be installed", () => {
 
   it("a folder of another user: one line says that they are missing, exit code 1", () => {
     chmodSync(project, 0o555);
-    const { code, out, err } = install({}, other);
+    const { code, out, err } = install({}, isRoot ? `process.setuid(${String(NOBODY)});` : "");
     chmodSync(project, 0o755);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toMatch(

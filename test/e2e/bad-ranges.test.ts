@@ -2,10 +2,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { Api, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
 import type { Answer, Sent } from "../support/clients/api";
-import { serverForTests } from "../support/server/server-for-tests";
+import { clusterForTests } from "../support/server/cluster-for-tests";
 
-const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/24"]);
-const api = new Api(() => server.url);
+const cluster = clusterForTests();
+const api = new Api(() => cluster.url);
 
 const ranges = "/apis/networking.k8s.io/v1/servicecidrs";
 const addresses = "/apis/networking.k8s.io/v1/ipaddresses";

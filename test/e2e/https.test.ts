@@ -8,16 +8,18 @@ import { connect } from "node:tls";
 import { createGunzip } from "node:zlib";
 import { CoreV1Api, KubeConfig, Watch } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
+import { freePort } from "../support/clients/echo-backends";
 import { runProgram } from "../support/server/program";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const namespace = "default";
 const ports = [{ port: 80 }];
+const port = await freePort();
 const poll = { timeout: 10_000, interval: 20 };
 
 describe("npm start without options", () => {
-  const server = serverForTests([], { secure: true });
+  const server = serverForTests(["--port", String(port)], { secure: true });
 
   const client = (): KubeConfig => {
     const config = new KubeConfig();
@@ -152,7 +154,7 @@ describe("npm start without options", () => {
     await server.interrupt();
     await ended;
     expect(response.complete).toBe(true);
-    await server.start(["--port", new URL(url).port]);
+    await server.start();
     expect([server.ca, server.token, server.url]).toEqual([ca, token, url]);
     expect(readFileSync(join(server.folder, "server.crt"), "utf8")).toBe(certificate);
     const { items } = await client().makeApiClient(CoreV1Api).listNamespacedService({ namespace });

@@ -5,9 +5,9 @@ import { stringify } from "yaml";
 import { afterAll, describe, expect, it } from "vitest";
 import type { IPAddress, KubeObject, Service } from "../../src/api/meta/kubernetes";
 import { progressOn } from "../../scripts/terminal/progress";
+import { clusterForTests, DUAL_STACK } from "../support/server/cluster-for-tests";
 import { runProgram } from "../support/server/program";
 import { getJson, removeFolder, startServer, temporaryFolder } from "../support/server/server";
-import { serverForTests } from "../support/server/server-for-tests";
 
 const liveCluster = join(import.meta.dirname, "dumps", "live-cluster.json");
 const PATHS = {
@@ -33,20 +33,21 @@ interface Report {
 }
 
 const dumps = temporaryFolder();
-const server = serverForTests(["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"]);
+/** Each test has another cluster there. */
+const server = clusterForTests({ args: DUAL_STACK });
 
 afterAll(() => removeFolder(dumps));
 
 const run = (args: readonly string[], input?: string) => runProgram("import", args, input === undefined ? {} : { input });
 
 async function importInto(cluster: string, args: readonly string[]): Promise<{ code: number | null; report: Report }> {
-  const { code, out, err } = await run(["--server", server.url, "--cluster", cluster, "--json", ...args]);
+  const { code, out, err } = await run(["--server", server.origin, "--cluster", cluster, "--json", ...args]);
   expect(err).toBe("");
   return { code, report: JSON.parse(out) as Report };
 }
 
 function list<T = KubeObject>(cluster: string, resource: keyof typeof PATHS): Promise<List<T>> {
-  return getJson<List<T>>(`${server.url}/clusters/${cluster}${PATHS[resource]}`);
+  return getJson<List<T>>(`${server.origin}/clusters/${cluster}${PATHS[resource]}`);
 }
 
 /** Everything that an import could change. */
@@ -56,7 +57,7 @@ async function contents(cluster: string): Promise<unknown> {
 
 /** Begins the cluster, and waits until it has what it makes for itself. */
 async function begun(cluster: string): Promise<void> {
-  expect((await fetch(`${server.url}/clusters/${cluster}`, { method: "PUT" })).status).toBe(201);
+  expect((await fetch(`${server.origin}/clusters/${cluster}`, { method: "PUT" })).status).toBe(201);
   await expect.poll(async () => (await list(cluster, "ipaddresses")).items.length, { timeout: 20_000 }).toBe(1);
   const ready = async () => JSON.stringify((await list(cluster, "servicecidrs")).items).includes("is ready");
   await expect.poll(ready, { timeout: 20_000 }).toBe(true);
@@ -125,7 +126,7 @@ describe("a dump of a live cluster", () => {
 
   it("conflicts: each reported by name; the import does the rest", async () => {
     await begun("conflicts");
-    const url = `${server.url}/clusters/conflicts/api/v1/namespaces`;
+    const url = `${server.origin}/clusters/conflicts/api/v1/namespaces`;
     const post = (path: string, body: object) =>
       fetch(url + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
     await post("", { metadata: { name: "live" } });
@@ -243,7 +244,7 @@ describe("the program", () => {
   it("standard input: read; the report: text for people", async () => {
     await begun("people");
     const dump = JSON.stringify(listOf([service("a", "10.96.0.9"), service("b", "10.96.0.9")]));
-    const { code, out } = await run(["--server", `${server.url}/`, "--cluster", "people", "--dry-run", "-"], dump);
+    const { code, out } = await run(["--server", `${server.origin}/`, "--cluster", "people", "--dry-run", "-"], dump);
     expect(code).toBe(1);
     expect(out).toBe(`Would create 2: 1 Namespace, 1 Service
 Already there: 0: none
@@ -272,9 +273,9 @@ Nothing was changed: this was a dry run.
     ["no JSON", () => [dumpFile("cut.json", '{"kind":"List","items":[')], /^import: .*cut\.json is no JSON/],
     ["no YAML", () => [dumpFile("bad.yaml", "a: [1")], /^import: .*bad\.yaml is neither JSON nor YAML/],
     ["an unknown option", () => ["--force", liveCluster], /^import: Unknown option '--force'/],
-    ["a server that is no API server", () => ["--server", `${server.url}/nothing`, liveCluster], /^import: .*answers 404/],
+    ["a server that is no API server", () => ["--server", `${server.origin}/nothing`, liveCluster], /^import: .*answers 404/],
   ])("%s: one line, exit code 2", async (_, args, want) => {
-    const { code, out, err } = await run(["--server", server.url, ...args()]);
+    const { code, out, err } = await run(["--server", server.origin, ...args()]);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toMatch(want);
     expect(err.trimEnd().split("\n")).toHaveLength(1);

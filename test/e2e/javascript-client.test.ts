@@ -93,7 +93,7 @@ describe("JavaScript client: Services", () => {
     const created = await core.createNamespacedService({ namespace, body: service("dual", { ipFamilyPolicy: "RequireDualStack" }) });
     const [v4 = "", v6 = ""] = created.spec?.clusterIPs ?? [];
     expect(v4).toMatch(/^10\.96\./);
-    expect(v6).toMatch(/^2001:db8:1::/);
+    expect(v6).toMatch(/^fd00:96::/);
     for (const name of [v4, v6]) {
       const ipAddress = await networking.readIPAddress({ name });
       expect(ipAddress.spec?.parentRef).toMatchObject({ resource: "services", namespace, name: "dual" });
@@ -171,7 +171,7 @@ describe("JavaScript client: other resources", () => {
   it("ServiceCIDRs, IPAddresses, EndpointSlices, nodes, pods and events: listed", async () => {
     const networking = config.makeApiClient(NetworkingV1Api);
     const cidrs = await networking.listServiceCIDR();
-    expect(cidrs.items.map((item) => item.spec?.cidrs)).toEqual([["10.96.0.0/20", "2001:db8:1::/112"]]);
+    expect(cidrs.items.map((item) => item.spec?.cidrs)).toEqual([["10.96.0.0/16", "fd00:96::/112"]]);
     expect((await networking.listIPAddress()).items.length).toBeGreaterThan(0);
     expect((await config.makeApiClient(DiscoveryV1Api).listNamespacedEndpointSlice({ namespace })).items).toBeInstanceOf(Array);
     expect((await core.listNode()).items).toEqual([]);

@@ -5,12 +5,14 @@ import { gunzipSync } from "node:zlib";
 import { CoreV1Api, KubeConfig, makeInformer, Watch } from "@kubernetes/client-node";
 import type { Informer, ObjectCache, V1Service } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../support/clients/echo-backends";
 import { loseHistory } from "../support/server/lost-history";
 import { serverForTests } from "../support/server/server-for-tests";
 
 const namespace = "default";
 const SERVICES = `/api/v1/namespaces/${namespace}/services`;
-const server = serverForTests();
+// Not one that a client elsewhere is given while the server is away.
+const server = serverForTests(["--port", String(await freePort())]);
 let config: KubeConfig;
 let core: CoreV1Api;
 
@@ -175,10 +177,9 @@ describe("an informer lives through", () => {
     await told.stop();
     await remove("lost-before");
     await create("lost-since");
-    const { port } = new URL(server.url);
     await server.stop();
     await loseHistory(server.folder);
-    await server.start(["--port", port]);
+    await server.start();
     const gone = await fetch(`${server.url}${SERVICES}?watch=true&resourceVersion=${metadata?.resourceVersion ?? ""}`);
     expect(await gone.json()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
     await told.start();
@@ -209,11 +210,10 @@ describe("an informer lives through", () => {
       (error: unknown) => ends.push(error),
     );
     try {
-      const { port } = new URL(server.url);
       await create(`${prefix}-before`);
       await stop();
       expect(ends).toEqual([null]);
-      await server.start(["--port", port]);
+      await server.start();
       await create(`${prefix}-after`);
       await remove(`${prefix}-before`);
       await expect.poll(() => told.of(`${prefix}-`).length, { timeout: 15_000 }).toBe(3);

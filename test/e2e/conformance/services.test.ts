@@ -54,7 +54,7 @@ upstreamRow("TestCreateInvalidClusterIPInputs", () => {
     ["no address", { clusterIP: "not-an-ip", clusterIPs: ["not-an-ip"] }, "must be a valid IP"],
     [
       "an address of the other family",
-      { clusterIP: "2001:db8:1::5", clusterIPs: ["2001:db8:1::5"], ipFamilies: ["IPv4"] },
+      { clusterIP: "fd00:96::5", clusterIPs: ["fd00:96::5"], ipFamilies: ["IPv4"] },
       "expected an IPv4 value as indicated",
     ],
     [
@@ -64,7 +64,7 @@ upstreamRow("TestCreateInvalidClusterIPInputs", () => {
     ],
     [
       "three addresses",
-      { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.0.5", clusterIPs: ["10.96.0.5", "2001:db8:1::5", "10.96.0.6"] },
+      { ipFamilyPolicy: "RequireDualStack", clusterIP: "10.96.0.5", clusterIPs: ["10.96.0.5", "fd00:96::5", "10.96.0.6"] },
       "only hold up to 2 values",
     ],
     ["a list without its first", { clusterIPs: ["10.96.0.5"] }, "must be empty when"],
@@ -74,7 +74,7 @@ upstreamRow("TestCreateInvalidClusterIPInputs", () => {
   });
 
   it("refused Services: nothing stored, no address taken", async () => {
-    expect([(await api.get(`${SERVICES}/invalid`)).code, await isHeld("10.96.0.5"), await isHeld("2001:db8:1::5")]).toEqual([
+    expect([(await api.get(`${SERVICES}/invalid`)).code, await isHeld("10.96.0.5"), await isHeld("fd00:96::5")]).toEqual([
       404,
       false,
       false,

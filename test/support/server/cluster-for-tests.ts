@@ -32,7 +32,7 @@ export interface Setting extends Partial<Wanted> {
 }
 
 /** The arguments of a server whose clusters have both families. */
-export const DUAL_STACK = ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/20,2001:db8:1::/112"];
+export const DUAL_STACK = ["--var", "SERVICE_CLUSTER_IP_RANGE=10.96.0.0/16,fd00:96::/112"];
 
 /** For tests whose Nodes are names: nobody renews their Leases, and no controller minds, nor ends their Pods. */
 export const NODES_ARE_NAMES = {

@@ -6,11 +6,11 @@ import { makeInstrumentedCopy } from "./coverage/instrumented-copy";
 import { type CoverageOptions, parseOptions, usage } from "./coverage/options";
 import { comparisonText, tableOf } from "./coverage/report-text";
 import { endSuite, runSuites } from "./coverage/suites";
-import { compare, readSummary, type Summary, summaryOf } from "./coverage/summary";
+import { compare, type Summary, summaryOf } from "./coverage/summary";
+import { root } from "./root.mjs";
 import { runProgram } from "./terminal/command-line";
 import { inMemory } from "./testing/memory-folder";
 
-const root = join(import.meta.dirname, "..");
 const output = join(root, "coverage");
 
 await runProgram({
@@ -18,15 +18,12 @@ await runProgram({
   usage,
   parse: parseOptions,
   main: async ({ tests, summary, against }: CoverageOptions) => {
-    // An unreadable file is told before the long run.
-    const before = against === undefined ? undefined : readSummary(against);
-    const { after, failed } = summary === undefined ? await measure(tests) : { after: readSummary(summary), failed: [] };
+    const { after, failed } = summary ? { after: summary, failed: [] } : await measure(tests);
     console.log(`\n${tableOf(after)}`);
     if (failed.length > 0) console.log(`\nfailed: ${failed.join(", ")}`);
-    if (!before) return failed.length > 0 ? 1 : 0;
-    const comparison = compare(before, after);
-    console.log(`\n${comparisonText(comparison)}`);
-    return failed.length > 0 || comparison.losses.length > 0 ? 1 : 0;
+    const comparison = against && compare(against, after);
+    if (comparison) console.log(`\n${comparisonText(comparison)}`);
+    return failed.length > 0 || (comparison?.losses.length ?? 0) > 0 ? 1 : 0;
   },
 });
 

@@ -3,13 +3,13 @@
  * tests and in the product: unit tests, objects, the Worker's bundle, programs. TypeScript stays TypeScript, with the same counters wherever it runs.
  */
 import { execFileSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FileCoverageData } from "istanbul-lib-coverage";
 import type * as Instrument from "istanbul-lib-instrument";
+import { requirePackage } from "../root.mjs";
 
-const { createInstrumenter } = createRequire(import.meta.url)("istanbul-lib-instrument") as typeof Instrument;
+const { createInstrumenter } = requirePackage("istanbul-lib-instrument") as typeof Instrument;
 
 /** What is measured. */
 const MEASURED = /^(src|durable-objects)\/.*(?<!\.d)\.ts$/;
@@ -56,7 +56,8 @@ const instrumenter = createInstrumenter({
   ...{ coverageGlobalScope: "globalThis", coverageGlobalScopeFunc: false, parserPlugins: ["typescript", "explicitResourceManagement"] },
 });
 
-function instrument(source: string, path: string): { text: string; counters: FileCoverageData } {
+/** The same code with counters, and these at zero. */
+export function instrument(source: string, path: string): { text: string; counters: FileCoverageData } {
   const text = instrumenter.instrumentSync(source, path);
   return { text, counters: instrumenter.lastFileCoverage() as unknown as FileCoverageData };
 }

@@ -1,5 +1,6 @@
 /** Command line of `npm run coverage`. */
 import { parseCommandLine } from "../terminal/command-line";
+import { readSummary, type Summary } from "./summary";
 
 export const usage = `Usage: npm run coverage -- [options] [TESTS...]
 
@@ -15,14 +16,18 @@ Exit code: 0 all passed and nothing was lost, 1 a suite failed or a file lost mo
 
 export interface CoverageOptions {
   tests: string[];
-  summary: string | undefined;
-  against: string | undefined;
+  /** of an earlier run, instead of a run */
+  summary: Summary | undefined;
+  against: Summary | undefined;
 }
+
+/** An unreadable file is told before a long run. */
 
 export function parseOptions(args: string[]): CoverageOptions | "help" {
   const options = { summary: { type: "string" }, against: { type: "string" } } as const;
   const parsed = parseCommandLine("npm run coverage", { args, options, allowPositionals: true });
   if (parsed === "help") return parsed;
   const { summary, against } = parsed.values;
-  return { tests: parsed.positionals, summary, against };
+  const summaryIn = (path: string | undefined) => (path === undefined ? undefined : readSummary(path));
+  return { tests: parsed.positionals, summary: summaryIn(summary), against: summaryIn(against) };
 }

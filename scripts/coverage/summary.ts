@@ -1,11 +1,11 @@
 /** What of each file ran: the form of coverage/summary.json, and two of them compared. */
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import type * as Istanbul from "istanbul-lib-coverage";
 import type { FileCoverageData } from "istanbul-lib-coverage";
+import { requirePackage } from "../root.mjs";
 import { UserError } from "../terminal/user-error";
 
-const { createFileCoverage } = createRequire(import.meta.url)("istanbul-lib-coverage") as typeof Istanbul;
+const { createFileCoverage } = requirePackage("istanbul-lib-coverage") as typeof Istanbul;
 
 export const METRICS = ["statements", "branches", "functions", "lines"] as const;
 type Metric = (typeof METRICS)[number];
@@ -26,7 +26,7 @@ export interface FileSummary extends Shares {
 export type Summary = Record<string, FileSummary>;
 
 /** A file may lose this many points: random tests do not take the same ways twice. */
-export const LOSS_MAX = 1;
+const LOSS_MAX = 1;
 
 export function summaryOf(files: ReadonlyMap<string, FileCoverageData>): Summary {
   return Object.fromEntries([...files].map(([path, counters]) => [path, summaryOfFile(counters)]));

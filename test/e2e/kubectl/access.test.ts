@@ -10,10 +10,11 @@ const kubectl = kubectlInCluster({ secure: true });
 const { ok, refused } = kubectl;
 const RULES_MS = 5_000;
 
-/** A request of the administrator past kubectl. */
+/** A request of the administrator past kubectl. On a connection of its own: while kubectl runs, nobody here would see the end of a kept one. */
 async function admin(method: string, path: string, body?: object): Promise<{ id?: string; token?: string }> {
   const { origin, token, ca } = kubectl.cluster;
-  const asked = request(origin + path, { method, headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" }, ca });
+  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+  const asked = request(origin + path, { method, headers, ca, agent: false });
   asked.end(body ? JSON.stringify(body) : "");
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   let text = "";

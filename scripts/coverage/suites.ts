@@ -10,6 +10,9 @@ const CONFIGURATION = /^vitest(\..+)?\.config\.ts$/;
 const MS_MAX = "600000";
 const POLL_MS_MAX = "120000";
 
+/** The compiler may answer with more than 16 MiB, which is its usual limit: code that counts is long. */
+const SETTINGS = { NO_COLOR: "1", ESBUILD_MAX_BUFFER: String(2 ** 30) };
+
 interface Places {
   /** the instrumented copy of the project */
   copy: string;
@@ -24,7 +27,7 @@ interface Places {
 export async function runSuites({ copy, counts, logs, env: further }: Places, tests: readonly string[]): Promise<string[]> {
   const beforeAll = `--import=${pathToFileURL(join(copy, "scripts/coverage/node-counters.mjs")).href}`;
   const nodeOptions = [process.env["NODE_OPTIONS"], beforeAll].filter(Boolean).join(" ");
-  const env = { ...process.env, ...further, NO_COLOR: "1", SERVICENET_COVERAGE: counts, NODE_OPTIONS: nodeOptions };
+  const env = { ...process.env, ...further, ...SETTINGS, SERVICENET_COVERAGE: counts, NODE_OPTIONS: nodeOptions };
   const failed: string[] = [];
   for (const [name, command] of Object.entries(commandsIn(copy, tests))) {
     const startedAt = Date.now();

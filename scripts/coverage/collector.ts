@@ -15,9 +15,9 @@ export interface Collector {
   end(): void;
 }
 
-/** Begins with an empty folder. */
-export async function startCollector(folder: string): Promise<Collector> {
-  rmSync(folder, { recursive: true, force: true });
+/** Begins with an empty folder, or with the counts of earlier runs. The folder stays. */
+export async function startCollector(folder: string, { more = false } = {}): Promise<Collector> {
+  if (!more) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const server = createServer((request, response) => {
     void text(request)
@@ -35,7 +35,6 @@ export async function startCollector(folder: string): Promise<Collector> {
     end: () => {
       server.close();
       server.closeAllConnections();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

@@ -6,7 +6,8 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Backend, freePort, tcpBackend, whoAnswers } from "../../test/support/clients/echo-backends";
+import { type Backend, tcpBackend, whoAnswers } from "../../test/support/clients/echo-backends";
+import { freePort } from "../../test/support/server/free-port";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../../test/support/server/server";
 import { until, write } from "./api";
 import { LoadBalancer } from "./load-balancer";

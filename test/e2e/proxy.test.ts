@@ -12,12 +12,12 @@ import {
   type Backend,
   connected,
   exchange,
-  freePort,
   tcpBackend,
   UdpClient,
   udpBackend,
   whoAnswers,
 } from "../support/clients/echo-backends";
+import { freePort } from "../support/server/free-port";
 import { type RunningProgram, startProgram } from "../support/server/program";
 import { NODES_ARE_NAMES, serverForTests } from "../support/server/server-for-tests";
 import { aSlice, anEndpoint, type SliceEndpoint } from "../support/values/endpoint-objects";

@@ -5,7 +5,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server as TcpServer } from "node:net";
-import { answerOf, freePort } from "../../../test/support/clients/echo-backends";
+import { answerOf } from "../../../test/support/clients/echo-backends";
+import { freePort } from "../../../test/support/server/free-port";
 import type { Server } from "../../../test/support/server/server";
 import { inParallel } from "../../../src/core/base/in-parallel";
 import { addressWithin } from "../../../src/endpoints/proxy/listen-place";

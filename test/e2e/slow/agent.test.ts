@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { Node } from "../../../src/api/meta/kubernetes";
 import { Api } from "../../support/clients/api";
-import { freePort } from "../../support/clients/echo-backends";
+import { freePort } from "../../support/server/free-port";
 import { serverForTests } from "../../support/server/server-for-tests";
 
 const PATIENCE = { timeout: 90_000, interval: 200 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findDnsmasq } from "../../../scripts/dnsmasq";
 import { Api } from "../../support/clients/api";
-import { freePort } from "../../support/clients/echo-backends";
+import { freePort } from "../../support/server/free-port";
 import { type RunningProgram, startCommand, startProgram } from "../../support/server/program";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";

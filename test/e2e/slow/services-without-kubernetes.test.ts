@@ -39,7 +39,11 @@ const kubectl = (args: string): string => machines.run("server", `kubectl --kube
 beforeAll(() => {
   mkdirSync(join(folder, "bin"));
   const built = (name: string): string | undefined => [join(root, ".cache", name)].find(existsSync);
-  for (const [name, program] of Object.entries({ kubectl: kubectlCommand(), "kube-proxy": built("kube-proxy"), coredns: built("coredns") })) {
+  for (const [name, program] of Object.entries({
+    kubectl: kubectlCommand(),
+    "kube-proxy": built("kube-proxy"),
+    coredns: built("coredns"),
+  })) {
     if (program === undefined) throw new Error(`there is no ${name}: run .ci/run once`);
     if (isAbsolute(program)) symlinkSync(program, join(folder, "bin", name));
   }

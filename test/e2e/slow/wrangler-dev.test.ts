@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { newAdmin } from "../../../scripts/token/new-admin";
+import { freePort } from "../../support/server/free-port";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -13,7 +12,7 @@ afterAll(() => removeFolder(folder));
 
 it("wrangler dev: serves the configuration of wrangler.toml, to who has a credential", async () => {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
-  const [port = "", inspectorPort = ""] = await freePorts(2);
+  const [port, inspectorPort] = [String(await freePort()), String(await freePort())];
   // As after `wrangler secret put ADMIN_TOKEN_HASHES`: the Worker knows the hash alone.
   const admin = await newAdmin();
   const child = spawn(
@@ -64,12 +63,3 @@ it("wrangler dev: serves the configuration of wrangler.toml, to who has a creden
     await ended;
   }
 }, 120_000);
-
-/** Different ones: none is free again before all are known. */
-async function freePorts(count: number): Promise<string[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => String((server.address() as AddressInfo).port));
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
-}

@@ -3,25 +3,6 @@ import { createSocket, type Socket as DatagramSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Below the ports that systems give to clients: one that is free stays so while its server is away. Node ports are above. */
-const PORTS = { first: 20_000, count: 10_000 };
-
-/** A port that is free on every IPv4 address. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = PORTS.first + Math.floor(Math.random() * PORTS.count);
-    const server = createServer().listen(port, "0.0.0.0");
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, "close");
-    return port;
-  }
-}
-
 export interface Backend {
   /** Refuses new clients; those that are there go on. */
   close(): void;

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { root } from "../../../scripts/root.mjs";
 import { endWithUs } from "./children";
+import { freePort } from "./free-port";
 
 const readyMsMax = 90_000;
 const stopMsMax = 15_000;
@@ -87,10 +88,15 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
 /** What tests compare is to be the same on every machine: neither its address nor its name is told. */
 const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME="];
 
-/** Starts a server on the data folder and waits for its ready line. `secure`: with HTTPS and credentials, as `npm start` is without options. */
+/**
+ * Starts a server on the data folder and waits for its ready line. Its port is nobody else's until this process ends. `secure`: with HTTPS and
+ * credentials, as `npm start` is without options.
+ */
 export async function startServer(dataFolder: string, args: readonly string[] = [], { secure = false } = {}): Promise<Server> {
   const open = secure ? [] : ["--insecure-http"];
-  const process_ = startProcess(["--port", "0", "--data-dir", dataFolder, ...open, ...NOTHING_OWN, ...args], { bare: true });
+  const process_ = startProcess(["--port", String(await freePort()), "--data-dir", dataFolder, ...open, ...NOTHING_OWN, ...args], {
+    bare: true,
+  });
   const [, url = ""] = await process_.printed(/ready at (https?:\S+)/);
   const runner = pidIn(join(dataFolder, "runner.lock"));
   const runtime = pidIn(join(dataFolder, "workerd.json"));

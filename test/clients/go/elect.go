@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,13 +19,37 @@ const (
 	beatPeriod    = 50 * time.Millisecond
 )
 
-// elect takes part in an election for ever. While it leads it prints its identity and the time every beatPeriod.
+// timedLock knows when the last write that succeeded was sent.
+type timedLock struct {
+	resourcelock.Interface
+	sent atomic.Int64
+}
+
+func (lock *timedLock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return lock.write(func() error { return lock.Interface.Create(ctx, record) })
+}
+
+func (lock *timedLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return lock.write(func() error { return lock.Interface.Update(ctx, record) })
+}
+
+func (lock *timedLock) write(write func() error) error {
+	now := time.Now().UnixMilli()
+	err := write()
+	if err == nil {
+		lock.sent.Store(now)
+	}
+	return err
+}
+
+// elect takes part in an election for ever. While it leads it prints its identity and the time every beatPeriod. A process that slept through its
+// deadline leads no more, whatever it still believes: it prints nothing then.
 func elect(config *rest.Config, identity string) {
-	lock := &resourcelock.LeaseLock{
+	lock := &timedLock{Interface: &resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: "default", Name: "elected"},
 		Client:     kubernetes.NewForConfigOrDie(config).CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
-	}
+	}}
 	for {
 		leaderelection.RunOrDie(context.Background(), leaderelection.LeaderElectionConfig{
 			Lock:          lock,
@@ -34,7 +59,9 @@ func elect(config *rest.Config, identity string) {
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(ctx context.Context) {
 					for ctx.Err() == nil {
-						say(map[string]any{"leads": identity, "at": time.Now().UnixMilli()})
+						if now := time.Now().UnixMilli(); now-lock.sent.Load() < renewDeadline.Milliseconds() {
+							say(map[string]any{"leads": identity, "at": now})
+						}
 						time.Sleep(beatPeriod)
 					}
 				},

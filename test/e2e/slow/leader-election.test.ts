@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, expect, it, onTestFinished } from "vitest";
-import type { ConfigMap, KubeObject } from "../../../src/api/meta/kubernetes";
+import type { ConfigMap, KubeObject, Lease } from "../../../src/api/meta/kubernetes";
 import { FENCING_TOKEN } from "../../../src/leases/client/fencing";
 import { Api } from "../../support/clients/api";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -14,6 +14,7 @@ const root = join(import.meta.dirname, "..", "..", "..");
 /** the third argument of the program: how long a silent leader is waited for */
 const LEASE_SECONDS = 6;
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const server = serverForTests();
 const children: ChildProcess[] = [];
 afterAll(() => children.forEach((child) => child.kill("SIGKILL")));
@@ -44,14 +45,17 @@ async function countsOn(who: Candidate, seconds: number): Promise<void> {
   await expect.poll(() => counts(who).length, { timeout: seconds * 1000, message: who.output() }).toBeGreaterThan(before);
 }
 
-/** Every write of the work since then, in the order of the store. */
+/** What an object was since then, in the order of the store. */
+async function sinceThen(collection: string, name: string, resourceVersion: string): Promise<KubeObject[]> {
+  const query = { resourceVersion, fieldSelector: `metadata.name=${name}`, timeoutSeconds: "1" };
+  const watch = await new Api(() => server.url).watch(collection, query);
+  return (await watch.rest()).map(({ object }) => object);
+}
+
+/** Every write of the work since then. */
 async function writesSince(resourceVersion: string): Promise<ConfigMap[]> {
-  const watch = await new Api(() => server.url).watch(CONFIG_MAPS, {
-    resourceVersion,
-    fieldSelector: "metadata.name=counted",
-    timeoutSeconds: "1",
-  });
-  return (await watch.rest()).map(({ object }) => object as ConfigMap).filter(({ data }) => data?.["by"] !== undefined);
+  const written = (await sinceThen(CONFIG_MAPS, "counted", resourceVersion)) as ConfigMap[];
+  return written.filter(({ data }) => data?.["by"] !== undefined);
 }
 
 it.each([
@@ -63,15 +67,13 @@ it.each([
     const network = await slowNetwork(server.url, latencyMs);
     onTestFinished(() => network.close());
     const { metadata: before } = await getJson<KubeObject>(server.url + CONFIG_MAPS);
+    const { metadata: unled } = await getJson<KubeObject>(server.url + LEASES);
     const a = candidate("a", network.url);
     await countsOn(a, 30);
     const b = candidate("b", network.url);
     const first = await counted();
     a.child.kill("SIGKILL");
-    const killed = Date.now();
     await expect.poll(b.output, { timeout: 60_000 }).toContain("b leads");
-    // Its last renewal was up to a retry period before, and its process may have died in the middle of one.
-    expect(Date.now() - killed).toBeGreaterThan((LEASE_SECONDS / 2) * 1000);
     await countsOn(b, 30);
     expect(tokenOf(await counted())).toBeGreaterThan(tokenOf(first));
 
@@ -84,6 +86,17 @@ it.each([
     await expect.poll(count, { timeout: 60_000 }).toBeGreaterThan(Number(second.data?.["count"]));
     const last = await counted();
     expect(tokenOf(last)).toBeGreaterThanOrEqual(tokenOf(second));
+
+    // Whoever takes a Lease that nobody has released has waited until it ran out. One clock for all: they are on one machine.
+    const held = (await sinceThen(LEASES, "counting", unled?.resourceVersion ?? "")) as Lease[];
+    const isOf = (holder: string, { spec }: Lease): boolean => spec?.holderIdentity?.startsWith(`${holder}_`) ?? false;
+    expect(held.findIndex((lease) => isOf("b", lease))).toBeGreaterThan(held.findIndex((lease) => isOf("a", lease)));
+    for (const [i, { spec: next }] of held.entries()) {
+      const last = held[i - 1]?.spec;
+      if (!last?.holderIdentity || !next?.holderIdentity || last.holderIdentity === next.holderIdentity) continue;
+      const waitedMs = Date.parse(next.acquireTime ?? "") - Date.parse(last.renewTime ?? "");
+      expect(waitedMs, `${last.holderIdentity} before ${next.holderIdentity}`).toBeGreaterThanOrEqual(LEASE_SECONDS * 1000);
+    }
 
     // Each count was written once: no process overwrote what another one had written.
     const all = [a, b, c].flatMap(counts);

@@ -8,7 +8,7 @@ import { connect } from "node:tls";
 import { createGunzip } from "node:zlib";
 import { CoreV1Api, KubeConfig, Watch } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
-import { freePort } from "../support/clients/echo-backends";
+import { freePort } from "../support/server/free-port";
 import { runProgram } from "../support/server/program";
 import { serverForTests } from "../support/server/server-for-tests";
 

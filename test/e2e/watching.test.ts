@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { CoreV1Api, KubeConfig, makeInformer, Watch } from "@kubernetes/client-node";
 import type { Informer, ObjectCache, V1Service } from "@kubernetes/client-node";
 import { beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../support/clients/echo-backends";
+import { freePort } from "../support/server/free-port";
 import { loseHistory } from "../support/server/lost-history";
 import { serverForTests } from "../support/server/server-for-tests";
 

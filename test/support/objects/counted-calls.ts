@@ -1,12 +1,15 @@
 /** Counts every call to a Durable Object, calls after an answer included: the whole cost of one step. */
-import { env, runInDurableObject } from "cloudflare:test";
+import { createExecutionContext, env } from "cloudflare:test";
 import { vi } from "vitest";
 import type { Env } from "../../../durable-objects/env";
+import { statePrototype, workDueSoon } from "./work-due";
 
 const bindings = env as unknown as Env;
-/** Background work makes its next call sooner, except where it rests on a busy machine. */
-const QUIET_MS = 600;
-const POLL_MS = 50;
+/** Work that nobody follows, as a digest, ends within so many looks. */
+const QUIET_LOOKS = 5;
+const LOOK_MS = 10;
+/** Every way to wait for the key-value store. */
+const KV_METHODS = ["get", "getWithMetadata", "list", "put", "delete"] as const;
 
 export interface Call {
   /** the name of the object begins with the cluster's */
@@ -14,17 +17,20 @@ export interface Call {
   method: string;
 }
 
-/** The calls that `work` causes, until all work has ended. */
+/**
+ * The calls that `work` causes, until all work has ended: no call, no background work and no read of the key-value store is under way, and no
+ * timer or alarm of the product is due soon.
+ */
 export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]> {
   const calls: Call[] = [];
   let underWay = 0;
-  let changedAt = Date.now();
+  let changes = 0;
   const follow = <T>(result: T): T => {
     underWay++;
-    changedAt = Date.now();
+    changes++;
     const ended = (): void => {
       underWay--;
-      changedAt = Date.now();
+      changes++;
     };
     Promise.resolve(result).then(ended, ended);
     return result;
@@ -45,15 +51,26 @@ export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]
       },
     });
   });
-  const someObject = bindings.CLUSTER_RECORD.getByName("counted-calls/record");
-  const state = await runInDurableObject(someObject, (_, ctx) => Object.getPrototypeOf(ctx) as DurableObjectState);
-  const waitUntil = state.waitUntil;
-  vi.spyOn(state, "waitUntil").mockImplementation(function (this: DurableObjectState, promise) {
-    waitUntil.call(this, follow(promise));
-  });
+  for (const context of [statePrototype, Object.getPrototypeOf(createExecutionContext()) as DurableObjectState]) {
+    const waitUntil = context.waitUntil;
+    vi.spyOn(context, "waitUntil").mockImplementation(function (this: DurableObjectState, promise) {
+      waitUntil.call(this, follow(promise));
+    });
+  }
+  const kv = Object.getPrototypeOf(bindings.DIRECTORY) as Record<string, (...args: unknown[]) => unknown>;
+  for (const method of KV_METHODS) {
+    const real = kv[method];
+    if (!real) throw new Error(`there is no method ${method}`);
+    vi.spyOn(kv, method).mockImplementation(function (this: KVNamespace, ...args: unknown[]) {
+      return follow(real.apply(this, args));
+    });
+  }
   try {
     await work();
-    while (underWay > 0 || Date.now() - changedAt < QUIET_MS) await scheduler.wait(POLL_MS);
+    for (let looks = 0, seen = changes; looks < QUIET_LOOKS; seen = changes) {
+      await scheduler.wait(LOOK_MS);
+      looks = underWay > 0 || changes !== seen || workDueSoon() ? 0 : looks + 1;
+    }
   } finally {
     vi.restoreAllMocks();
   }

@@ -9,6 +9,9 @@
  * @typedef {Record<string, FileCounters>} Counters
  */
 
+/** The global function that ends the regular taking of counters in a Node process. */
+export const STOP = Symbol.for("servicenet.coverage.stop");
+
 /** @returns {Counters} the variable that the instrumented code makes and uses */
 function counted() {
   return /** @type {{ __coverage__?: Counters }} */ (globalThis).__coverage__ ?? {};

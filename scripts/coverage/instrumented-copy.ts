@@ -3,7 +3,7 @@
  * tests and in the product: unit tests, objects, the Worker's bundle, programs. TypeScript stays TypeScript, with the same counters wherever it runs.
  */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { constants, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FileCoverageData } from "istanbul-lib-coverage";
 import type * as Instrument from "istanbul-lib-instrument";
@@ -33,7 +33,7 @@ export function makeInstrumentedCopy(root: string, copy: string, collector: stri
       files.set(path, counters);
     }
   }
-  linkPackages(join(root, "node_modules"), join(copy, "node_modules"));
+  copyPackages(join(root, "node_modules"), join(copy, "node_modules"));
   sendFromWorker(copy, collector);
   return files;
 }
@@ -62,10 +62,10 @@ export function instrument(source: string, path: string): { text: string; counte
   return { text, counters: instrumenter.lastFileCoverage() as unknown as FileCoverageData };
 }
 
-/** Each package by a link, so that caches below node_modules are the copy's own. */
-function linkPackages(from: string, to: string): void {
-  mkdirSync(to);
-  for (const name of readdirSync(from)) if (![".cache", ".vite", ".install"].includes(name)) symlinkSync(join(from, name), join(to, name));
+/** Whole, because a compiler follows a link to where the package stands. Caches are the copy's own: no start outside finds a counting bundle. */
+function copyPackages(from: string, to: string): void {
+  const left = new Set([".cache", ".vite", ".install"].map((name) => join(from, name)));
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE, filter: (path) => !left.has(path) });
 }
 
 /** The first module of the Worker exports what it exported, and sends the counters after each event. Vitest gets them by a way of its own. */

@@ -2,7 +2,7 @@
  * Vitest's way to get the counters of the files that it runs, in Node and in workerd. Vitest loads this module on both sides: where the tests run it takes
  * the counters, and the process that started them writes them down.
  */
-import { takeCounters } from "./counters.mjs";
+import { STOP, takeCounters } from "./counters.mjs";
 
 /** @type {unknown} */
 let options;
@@ -29,7 +29,10 @@ const provider = {
   reportCoverage: () => undefined,
 };
 
+/** Nobody else takes them where tests run. */
+const startCoverage = () => /** @type {Record<symbol, (() => void) | undefined>} */ (globalThis)[STOP]?.();
+
 /** @returns {typeof provider} */
 const getProvider = () => provider;
 
-export default { getProvider, startCoverage: () => undefined, takeCoverage: takeCounters, stopCoverage: () => undefined };
+export default { getProvider, startCoverage, takeCoverage: takeCounters, stopCoverage: () => undefined };

@@ -143,7 +143,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
   expect(linesOf(found.report.wrong)).toEqual(linesOf(raw.wrong));
   expect(linesOf(found.report.wrong)).toEqual([...lasting, ...mendable].sort());
 
-  const repaired = await check(["--repair", "--wait", "60"]);
+  const repaired = await check(["--repair", "--wait", "1"]);
   expect(repaired.code).toBe(1);
   expect(linesOf(repaired.report.wrong)).toEqual(lasting);
   expect(linesOf(repaired.report.repaired ?? [])).toEqual(mendable);
@@ -151,7 +151,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
   await create("heir", { clusterIP: "10.96.1.10" });
   await createIPAddress("10.96.2.2");
   for (const name of ["second", "far", "ported"]) await fetch(`${server.url}${SERVICES}/${name}`, { method: "DELETE" });
-  const { report } = await check(["--repair", "--wait", "60"]);
+  const { report } = await check(["--repair", "--wait", "1"]);
   expect([linesOf(report.wrong), report.unchecked]).toEqual([
     [
       "object: Service default/damaged is stored, and cannot be read",

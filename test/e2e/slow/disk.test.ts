@@ -1,8 +1,9 @@
 /**
  * The disk fails under clients at work. Meanwhile the server keeps a write or answers 503 with Retry-After, to reads as well. Afterwards the server goes
- * on by itself and misses nothing that it acknowledged. `SEED=<n>` repeats the requests of the clients.
+ * on by itself and misses nothing that it acknowledged. The seed is the commit's: `SEED=<n>` repeats the requests of another one.
  */
 import { afterAll, expect, it } from "vitest";
+import { seedOfCommit } from "../../../scripts/testing/seed-of-commit";
 import { seededRandom } from "../../support/sim/seeded-random";
 import { CarefulClient, newTally, serviceClient, work } from "../../support/clients/careful-clients";
 import { Api } from "../../support/clients/api";
@@ -15,7 +16,7 @@ const CLIENTS = 40;
 const REPAIR_MS_MAX = 120_000;
 /** An owner that does not answer is asked again for 20 s. */
 const WAIT = { timeout: 60_000, interval: 50 };
-const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000) | 0;
+const seed = Number(process.env["SEED"] ?? seedOfCommit()) | 0;
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";

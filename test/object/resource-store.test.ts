@@ -1,9 +1,9 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { RESOURCE_STORE_MIGRATIONS, type ResourceStore } from "../../durable-objects/resource-store";
 import { migrate } from "../../durable-objects/sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage } from "../../durable-objects/sql/store-sql";
-import { OBJECT_MAX_BYTES } from "../../src/api/store/limits";
+import { AWAITED_REVISION_MS, OBJECT_MAX_BYTES } from "../../src/api/store/limits";
 import type { CoreEvent, KubeObject, Lease } from "../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../src/api/rpc/store";
 import { storeStorageCases } from "../contract/store-storage.suite";
@@ -20,6 +20,7 @@ import {
 import { readFrames } from "../support/values/protobuf-answers";
 import { aLease as lease, createRequest, WRITE } from "../support/worlds/store-world";
 import { PATIENCE } from "../support/objects/patience";
+import { ringAtOnce } from "../support/objects/quick-timers";
 
 const GROUP = "coordination.k8s.io";
 const LEASES = `leases.${GROUP}`;
@@ -33,6 +34,10 @@ interface Frame {
   type: string;
   object: KubeObject & { code?: number; reason?: string };
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** Reads a watch's frames one by one. */
 class FrameReader {
@@ -179,6 +184,7 @@ describe("writes", () => {
     expect(await deleteFrom(stub, "default", "a")).toMatchObject({ ok: true, gone: false });
     expect(await stub.write(mergePatch("default", "a", { metadata: { finalizers: null } }))).toMatchObject({ ok: true, gone: true });
     expect(await stub.get({ namespace: "default", name: "a" }, "")).toMatchObject({ ok: false, status: { code: 404 } });
+    ringAtOnce(AWAITED_REVISION_MS);
     expect(await stub.get({ namespace: "default", name: "a" }, "99")).toMatchObject({ ok: false, status: { code: 504 } });
   });
 
@@ -331,6 +337,7 @@ describe("watches", () => {
     expect(readFrames(new Uint8Array(await asProtobuf.arrayBuffer())).events).toMatchObject([
       { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 2 (3)" } },
     ]);
+    ringAtOnce(AWAITED_REVISION_MS);
     const future = await collect(leasesOf(cluster), GROUP, "leases", { verb: "watch", resourceVersion: "9" });
     expect([future.status, future.headers.get("Retry-After")]).toEqual([504, "1"]);
     await future.text();

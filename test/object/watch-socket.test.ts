@@ -1,12 +1,14 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { definitionOf } from "../../src/api/registry/all";
 import type { CollectionRequest } from "../../src/api/rpc/store";
+import { AWAITED_REVISION_MS } from "../../src/api/store/limits";
 import { COLLECTION_HEADER, encodeCollection } from "../../src/api/store/collection-header";
 import { createIn, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
 import { aLease as lease, collectionRequest } from "../support/worlds/store-world";
 import { PATIENCE } from "../support/objects/patience";
+import { ringAtOnce } from "../support/objects/quick-timers";
 
 const LEASES = definitionOf("coordination.k8s.io", "leases");
 const leasesOf = (cluster: string): StoreStub => storeStubOf(cluster, "leases.coordination.k8s.io");
@@ -18,6 +20,10 @@ function handshake(stub: StoreStub, overrides: Partial<CollectionRequest>, proto
   const headers = { Upgrade: "websocket", [COLLECTION_HEADER]: encodeCollection(request) };
   return stub.fetch("http://store/collection", { headers: protocol ? { ...headers, "Sec-WebSocket-Protocol": protocol } : headers });
 }
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** A socket's messages as they come; `closed` is its close code. */
 class SocketReader {
@@ -82,6 +88,7 @@ describe("a watch over WebSocket", () => {
 
   it("a refused watch over WebSocket: answers a Status", async () => {
     const stub = leasesOf(freshCluster());
+    ringAtOnce(AWAITED_REVISION_MS);
     expect((await handshake(stub, { resourceVersion: "99" })).status).toBe(504);
     const bad = await handshake(stub, { labelSelector: "a b" });
     expect([bad.status, (await bad.json<{ reason: string }>()).reason]).toEqual([400, "BadRequest"]);

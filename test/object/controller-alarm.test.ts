@@ -5,6 +5,7 @@ import type { Env } from "../../durable-objects/env";
 import { repairStub, servicesStore } from "../../durable-objects/peers";
 import { SYNC_WAIT_MS } from "../../durable-objects/wipe";
 import { PASS_MAX_MS } from "../../src/controllers/controller";
+import { ringAtOnce } from "../support/objects/quick-timers";
 
 const bindings = env as unknown as Env;
 const CLUSTER = "controller-alarm";
@@ -33,19 +34,9 @@ it("an alarm that cannot be set: ends neither the pass nor the one that a poke a
   });
 });
 
-/** Timers of these lengths go off at once. Answers how the mock ends. */
-function shortened(...lengthsMs: number[]): () => void {
-  const realTimeout = setTimeout;
-  const soon = vi
-    .spyOn(globalThis, "setTimeout")
-    .mockImplementation(((work: () => void, delayMs: number) =>
-      realTimeout(work, lengthsMs.includes(delayMs) ? 0 : delayMs)) as typeof setTimeout);
-  return () => soon.mockRestore();
-}
-
 it("a pass that hangs: its object restarts, keeps what it had stored, and its alarm asks for the next pass", async () => {
   await servicesStore(bindings, CLUSTER).ensureBootstrapped();
-  const restore = shortened(PASS_MAX_MS);
+  const soon = ringAtOnce(PASS_MAX_MS);
   const hung = await runInDurableObject(controllerObject(), async (instance, { storage }) => {
     storage.sql.exec("INSERT INTO repair_suspects (id, due_at) VALUES ('services/default/kept', ?)", Date.now() + 3_600_000);
     // The answers of peers never come while the object itself goes on.
@@ -53,7 +44,7 @@ it("a pass that hangs: its object restarts, keeps what it had stored, and its al
     return instance;
   });
   await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), 10_000);
-  restore();
+  soon.mockRestore();
   await vi.waitFor(async () => expect(await runDurableObjectAlarm(controllerObject())).toBe(true), 10_000);
   expect(await repairStub(bindings, CLUSTER).repairCounts()).toMatchObject({ reconcileErrors: 0 });
   await runInDurableObject(controllerObject(), (_, { storage }) => {
@@ -63,12 +54,13 @@ it("a pass that hangs: its object restarts, keeps what it had stored, and its al
 
 it("a pass that hangs, and storage that confirms nothing: its object restarts all the same", async () => {
   await servicesStore(bindings, CLUSTER).ensureBootstrapped();
-  const restore = shortened(PASS_MAX_MS, SYNC_WAIT_MS);
+  ringAtOnce(PASS_MAX_MS);
+  const soon = ringAtOnce(SYNC_WAIT_MS);
   const hung = await runInDurableObject(controllerObject(), async (instance, { storage }) => {
     vi.spyOn(storage, "sync").mockReturnValue(new Promise(() => undefined));
     await (instance as unknown as { poke(): Promise<void> }).poke();
     return instance;
   });
   await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), 10_000);
-  restore();
+  soon.mockRestore();
 });

@@ -12,6 +12,7 @@ import { nodeProxyOf } from "../../src/tenancy/cluster-objects";
 import { app } from "../../src/worker/app";
 import { beginRequest, type Place } from "../../src/worker/http/in-flight";
 import { servingBothFamilies } from "../support/objects/address-paths";
+import { ringAfter } from "../support/objects/quick-timers";
 import { freshCluster } from "../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
@@ -208,9 +209,7 @@ describe("metrics of checks", () => {
     };
     const label = `cluster="${cluster.name}"`;
     // The first counts are told after a second, whatever came until then; the rest need not wait for a minute.
-    const later = globalThis.setTimeout;
-    const soon = (work: () => void, ms?: number): unknown => later(work, ms === TELL_APART_MS ? TELL_DELAY_MS : ms);
-    vi.spyOn(globalThis, "setTimeout").mockImplementation(soon as typeof setTimeout);
+    ringAfter(TELL_APART_MS, TELL_DELAY_MS);
     await cluster.report(APPLIED);
     for (const node of ["n1", "n1", "n2"]) await cluster.codes(node);
     // These answers are not the proxy's.

@@ -7,7 +7,7 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from "cloudflare:test";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ControllerName, CONTROLLERS } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
 import { namespacesStore, servicesStore } from "../../durable-objects/peers";
@@ -15,10 +15,12 @@ import { ResourceStore } from "../../durable-objects/resource-store";
 import { ServicesStore } from "../../durable-objects/services-store";
 import type { KubeObject, Lease, Namespace } from "../../src/api/meta/kubernetes";
 import { storedDefinitions } from "../../src/api/registry/all";
+import { CLOSE_WAIT_MS } from "../../src/controllers/namespaces/namespace-closing";
 import { directoryKey } from "../../src/tenancy/directory-keys";
 import { app } from "../../src/worker/app";
 import worker from "../../src/worker/index";
 import { type Call, countedCalls } from "../support/objects/counted-calls";
+import { neverTimeOut } from "../support/objects/quick-timers";
 import { freshCluster, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
@@ -36,6 +38,12 @@ const OTHERS = [
   "taint-eviction-controller",
 ];
 const ENDPOINTS = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
+
+// The answer to a deletion comes when every store has closed the namespace.
+beforeEach(() => neverTimeOut(CLOSE_WAIT_MS));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 type Answer = KubeObject & { code?: number; message?: string; running?: string[]; details?: { causes?: { reason: string }[] } };
 

@@ -1,10 +1,10 @@
 /** Lists at resourceVersion 0 through the whole Worker, with real stores and a real KV. */
 import { createExecutionContext, env } from "cloudflare:test";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../durable-objects/env";
 import { clusterRecord } from "../../durable-objects/peers";
 import { systemDigest } from "../../durable-objects/ports";
-import { LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/api/store/limits";
+import { EDGE_READ_TIMEOUT_MS, LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/api/store/limits";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { listCopyKey, openListCopy } from "../../src/api/store/list-copy";
 import { SOURCE_HEADER } from "../../src/api/store/list-source";
@@ -12,6 +12,7 @@ import { app } from "../../src/worker/app";
 import { collect, createIn, deleteFrom, freshCluster, mergePatch, storeStubOf } from "../support/objects/store-stubs";
 import { aLease as lease } from "../support/worlds/store-world";
 import { PATIENCE } from "../support/objects/patience";
+import { neverTimeOut } from "../support/objects/quick-timers";
 
 const bindings = env as unknown as Env;
 const LEASES = "leases.coordination.k8s.io";
@@ -74,6 +75,8 @@ function pass(durationMs: number): void {
   vi.setSystemTime(Date.now() + durationMs);
 }
 
+// A slower read of a copy would send the list to the store.
+beforeEach(() => neverTimeOut(EDGE_READ_TIMEOUT_MS));
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();

@@ -1,6 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ResourceStore } from "../../durable-objects/resource-store";
+import { CLOSE_WAIT_MS } from "../../src/controllers/namespaces/namespace-closing";
 import type { Namespace } from "../../src/api/meta/kubernetes";
 import {
   createIn,
@@ -12,10 +13,17 @@ import {
   type StoreStub,
   storeStubOf,
 } from "../support/objects/store-stubs";
+import { neverTimeOut } from "../support/objects/quick-timers";
 import { aLease } from "../support/worlds/store-world";
 
 const LEASES = "leases.coordination.k8s.io";
 const PATIENCE = { timeout: 10_000, interval: 20 };
+
+// The answer to a deletion comes when every store has closed the namespace.
+beforeEach(() => neverTimeOut(CLOSE_WAIT_MS));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** A cluster with the namespace `ns`. */
 async function setting(namespace: Namespace = {}) {

@@ -7,18 +7,20 @@ import {
   runDurableObjectAlarm,
   runInDurableObject,
 } from "cloudflare:test";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ControllerName } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { ServicesStore } from "../../durable-objects/services-store";
 import type { CoreEvent, KubeObject, ResourceQuota } from "../../src/api/meta/kubernetes";
+import { PUSH_WAIT_MS } from "../../src/controllers/quotas/quota-pushes";
 import { directoryKey } from "../../src/tenancy/directory-keys";
 import { app } from "../../src/worker/app";
 import worker from "../../src/worker/index";
 import { countedCalls } from "../support/objects/counted-calls";
 import { freshCluster, storeStubOf } from "../support/objects/store-stubs";
 import { PATIENCE } from "../support/objects/patience";
+import { neverTimeOut } from "../support/objects/quick-timers";
 
 const bindings = env as unknown as Env;
 
@@ -26,6 +28,8 @@ const now = Date.now;
 /** Longer than the pauses between the first tries. */
 const PAUSE_MS = 5_000;
 
+// The answer to a new limit comes when every store has it.
+beforeEach(() => neverTimeOut(PUSH_WAIT_MS));
 afterEach(() => {
   vi.restoreAllMocks();
 });

@@ -37,7 +37,8 @@ export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]
   };
   const namespaces = Object.getPrototypeOf(bindings.CONTROLLER) as DurableObjectNamespace;
   const get = namespaces.get;
-  vi.spyOn(namespaces, "get").mockImplementation(function (this: DurableObjectNamespace, id, options) {
+  const spies: { mockRestore(): void }[] = [];
+  const getting = vi.spyOn(namespaces, "get").mockImplementation(function (this: DurableObjectNamespace, id, options) {
     const stub = get.call(this, id, options);
     return new Proxy(stub, {
       get(target, key) {
@@ -51,19 +52,22 @@ export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]
       },
     });
   });
+  spies.push(getting);
   for (const context of [statePrototype, Object.getPrototypeOf(createExecutionContext()) as DurableObjectState]) {
     const waitUntil = context.waitUntil;
-    vi.spyOn(context, "waitUntil").mockImplementation(function (this: DurableObjectState, promise) {
+    const spy = vi.spyOn(context, "waitUntil").mockImplementation(function (this: DurableObjectState, promise) {
       waitUntil.call(this, follow(promise));
     });
+    spies.push(spy);
   }
   const kv = Object.getPrototypeOf(bindings.DIRECTORY) as Record<string, (...args: unknown[]) => unknown>;
   for (const method of KV_METHODS) {
     const real = kv[method];
     if (!real) throw new Error(`there is no method ${method}`);
-    vi.spyOn(kv, method).mockImplementation(function (this: KVNamespace, ...args: unknown[]) {
+    const spy = vi.spyOn(kv, method).mockImplementation(function (this: KVNamespace, ...args: unknown[]) {
       return follow(real.apply(this, args));
     });
+    spies.push(spy);
   }
   try {
     await work();
@@ -72,7 +76,7 @@ export async function countedCalls(work: () => Promise<unknown>): Promise<Call[]
       looks = underWay > 0 || changes !== seen || workDueSoon() ? 0 : looks + 1;
     }
   } finally {
-    vi.restoreAllMocks();
+    for (const spy of spies) spy.mockRestore();
   }
   return calls;
 }

@@ -16,6 +16,7 @@ import { busyKey, busyPrefix, directoryKey } from "../../../src/tenancy/director
 import { HOOKS } from "../../../src/worker/system/start-hooks";
 import worker from "../../../src/worker/index";
 import { type Call, countedCalls } from "../../support/objects/counted-calls";
+import { isRelease } from "../../support/objects/is-release";
 import { createRequest, WRITE } from "../../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
@@ -25,7 +26,7 @@ const CRONS = [
   { cron: "*/5 * * * *", job: "topology", rounds: 1, visitsBusy: false },
   { cron: "0 * * * *", job: "compact", rounds: 2, visitsBusy: true },
 ] as const;
-const IDLE = 2_000;
+const IDLE = isRelease ? 2_000 : 300;
 const CALLS_MAX = 20;
 /** The garbage collector asks every store what has changed. */
 const COLLECTOR_CALLS_MAX = 28;

@@ -1,7 +1,15 @@
+/** The bans of eslint.config.js and .oxlintrc.json; what the tools keep between runs hides no finding. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { ESLint } from "eslint";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeFolder, temporaryFolder } from "../../support/server/server";
 
-/** The bans of eslint.config.js, tried on code that breaks them as if it stood in an existing file. */
+const root = join(import.meta.dirname, "..", "..", "..");
+const bin = (name: string) => join(root, "node_modules", ".bin", name);
+
+/** Bans of eslint.config.js are tried on code that breaks them as if it stood in an existing file. */
 let eslint: ESLint;
 beforeAll(() => {
   eslint = new ESLint();
@@ -33,7 +41,6 @@ describe("lint", () => {
       "export const f = (s: DurableObjectStorage) => s.transactionSync(async () => { await Promise.resolve(); });",
       "takes synchronous code only",
     ],
-    ["a floating promise", shell, "const f = async () => {}; f();", "Promises must be awaited"],
     ["any", shell, "export const x: any = 1;", "Unexpected any"],
   ])("%s: refused", async (_name, filePath, code, message) => {
     const [result] = await eslint.lintText(`${code}\n`, { filePath });
@@ -45,5 +52,115 @@ describe("lint", () => {
       filePath: "src/core/net/family.ts",
     });
     expect(result?.messages).toEqual([]);
+  });
+});
+
+const folder = temporaryFolder();
+afterAll(() => removeFolder(folder));
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+describe("lint with types", () => {
+  const head = 'import { f } from "./f";\n';
+
+  function lint(code: string, f = "export async function f(): Promise<number> {\n  return Promise.resolve(1);\n}\n"): string {
+    write("types/tsconfig.json", '{ "compilerOptions": { "strict": true, "lib": ["es2024"], "types": [] }, "include": ["*.ts"] }');
+    write("types/f.ts", f);
+    write("types/a.ts", head + code);
+    const args = ["--type-aware", "--deny-warnings", "-c", join(root, ".oxlintrc.json"), "--format", "unix", "a.ts"];
+    const { status, stdout } = spawnSync(bin("oxlint"), args, { cwd: join(folder, "types"), encoding: "utf8" });
+    expect(status).toBe(stdout.includes("a.ts:") ? 1 : 0);
+    return stdout;
+  }
+
+  it.each([
+    ["a floating promise", "f();", "Promises must be awaited"],
+    ["a promise as a condition", "export const x = f() ? 1 : 2;", "no-misused-promises"],
+    ["a promise where nothing is awaited", "[1].forEach(async () => { await f(); });", "no-misused-promises"],
+    ["an await of a value", "export const x = async () => { await 1; return f; };", "await-thenable"],
+    ["a text that is thrown", 'export const x = () => { if (f) throw "x"; };', "only-throw-error"],
+    [
+      "a switch without one of the cases",
+      'export const x = (k: "a" | "b") => { switch (k) { case "a": return f; } return 1; };',
+      "switch-exhaustiveness-check",
+    ],
+  ])("%s: refused", (_name, code, message) => {
+    expect(lint(`${code}\n`)).toContain(message);
+  });
+
+  it("change of another file that makes a call float: found", () => {
+    expect(lint("f();\n", "export function f(): number {\n  return 1;\n}\n")).toBe("");
+    expect(lint("f();\n")).toContain("Promises must be awaited");
+  });
+});
+
+describe("results that ESLint keeps", () => {
+  it("changed file, changed table of layers, damaged results: nothing is hidden", async () => {
+    const kept = join(folder, "kept");
+    const table = (name: string) => ({
+      files: ["**/*.js"],
+      plugins: { own: { meta: { name: "own", version: name }, rules: { ban: banOf(name) } } },
+      rules: { "own/ban": "error" as const },
+    });
+    const banOf = (name: string) => ({
+      create: (context: { report(finding: { node: never; message: string }): void }) => ({
+        Identifier: (node: { name: string }) => {
+          if (node.name === name) context.report({ node: node as never, message: `banned: ${name}` });
+        },
+      }),
+    });
+    const findings = async (name: string) => {
+      const options = {
+        cwd: folder,
+        cache: true,
+        cacheStrategy: "content" as const,
+        cacheLocation: kept,
+        overrideConfigFile: true as const,
+      };
+      const results = await new ESLint({ ...options, overrideConfig: [table(name) as never] }).lintFiles(["a.js"]);
+      return results.flatMap(({ messages }) => messages.map(({ message }) => message));
+    };
+    write("a.js", "one();\n");
+    expect(await findings("two")).toEqual([]);
+    expect(await findings("one")).toEqual(["banned: one"]);
+    expect(await findings("two")).toEqual([]);
+    write("a.js", "two();\n");
+    expect(await findings("two")).toEqual(["banned: two"]);
+    for (const damaged of ["", "{", "null"]) {
+      writeFileSync(kept, damaged);
+      expect(await findings("two")).toEqual(["banned: two"]);
+    }
+  });
+
+  it("plugin of the layers: its version follows from the table and the rules", async () => {
+    const config = (await new ESLint({ cwd: root }).calculateConfigForFile(pure)) as {
+      plugins: Record<string, { meta?: { version?: string } }>;
+    };
+    expect(config.plugins["servicenet"]?.meta?.version).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe("results that prettier keeps", () => {
+  it("changed file, changed options, damaged results: nothing is hidden", () => {
+    const kept = join(folder, "format");
+    const format = () => {
+      const args = ["--check", "--cache", "--cache-strategy", "content", "--cache-location", kept, "formatted.js"];
+      return spawnSync(bin("prettier"), args, { cwd: folder, encoding: "utf8" }).status;
+    };
+    write("formatted.js", "one(1, 2);\n");
+    expect([format(), format()]).toEqual([0, 0]);
+    write("formatted.js", "one(1,  2);\n");
+    expect([format(), format()]).toEqual([1, 1]);
+    write("formatted.js", "one(1, 2);\n");
+    expect(format()).toBe(0);
+    write(".prettierrc.json", '{ "semi": false }\n');
+    expect(format()).toBe(1);
+    for (const damaged of ["", "{", "null"]) {
+      writeFileSync(kept, damaged);
+      expect(format()).not.toBe(0);
+    }
   });
 });

@@ -58,14 +58,17 @@ oneLayer();
 
 /**
  * The pool of tests looks at the stack of whoever sets a timer. That costs more than most calls that the timer is a time limit of. Timers of the
- * product are set past the pool.
+ * product are set past the pool, except where a test has timers of its own.
  */
 function plainTimers(): void {
   const shared = globalThis as { servicenetPlainTimers?: true };
   if (shared.servicenetPlainTimers) return;
   shared.servicenetPlainTimers = true;
   const { setTimeout, clearTimeout } = Object.getPrototypeOf(globalThis) as Pick<typeof globalThis, "setTimeout" | "clearTimeout">;
+  const { after } = systemClock;
+  const ofPool = globalThis.setTimeout;
   systemClock.after = (delayMs, work) => {
+    if (globalThis.setTimeout !== ofPool) return after(delayMs, work);
     const timer = setTimeout.call(globalThis, work, delayMs);
     return () => clearTimeout.call(globalThis, timer);
   };

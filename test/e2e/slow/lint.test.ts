@@ -71,7 +71,11 @@ describe("lint with types", () => {
     write("types/f.ts", f);
     write("types/a.ts", head + code);
     const args = ["--type-aware", "--deny-warnings", "-c", join(root, ".oxlintrc.json"), "--format", "unix", "a.ts"];
-    const { status, stdout } = spawnSync(bin("oxlint"), args, { cwd: join(folder, "types"), encoding: "utf8" });
+    const { status, stdout } = spawnSync(bin("oxlint"), args, {
+      cwd: join(folder, "types"),
+      encoding: "utf8",
+      env: { ...process.env, OXLINT_TSGOLINT_PATH: bin("tsgolint") },
+    });
     expect(status).toBe(stdout.includes("a.ts:") ? 1 : 0);
     return stdout;
   }

@@ -23,6 +23,7 @@ export interface Disk {
 }
 
 const SPACE_MIB = 48;
+const REPAIRS_MAX = 5;
 const BLOCK_BYTES = 4096;
 
 /** A file system of its own that another file fills to the last block. */
@@ -73,10 +74,14 @@ export function readOnlyDisk(): Disk {
     },
     mend: undefined,
     replace: () => {
-      execFileSync("umount", [mounted]);
-      tried("fsck.ext4", "-p", image);
-      const why = mount();
-      if (why !== undefined) throw new Error(why);
+      // The kernel may note the error in the file system once more, after the repair: it is repaired again then.
+      for (let tries = 1; ; tries++) {
+        execFileSync("umount", [mounted]);
+        tried("fsck.ext4", "-f", "-y", image);
+        const why = mount() ?? writeProblem(mounted);
+        if (why === undefined) return;
+        if (tries === REPAIRS_MAX) throw new Error(why);
+      }
     },
     remove: () => {
       tried("umount", "-l", mounted);
@@ -108,6 +113,18 @@ function limited(folder: string, because: string): Disk {
 function unmount(folder: string): void {
   tried("umount", "-l", folder);
   removeFolder(folder);
+}
+
+/** Why nothing can be written to the folder, or undefined. */
+function writeProblem(folder: string): string | undefined {
+  const probe = join(folder, "probe");
+  try {
+    writeFileSync(probe, "");
+    rmSync(probe);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** What went wrong, in one line, or undefined. */

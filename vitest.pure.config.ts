@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { defineConfig } from "vitest/config";
 import { PURE, UNIT_IN_WORKERD } from "./scripts/testing/runtimes.mjs";
@@ -18,6 +19,8 @@ export default defineConfig({
     environment: "node",
     pool: "threads",
     isolate: false,
+    // Vitest would leave one core alone.
+    maxWorkers: availableParallelism(),
     testTimeout: 30_000,
   },
 });

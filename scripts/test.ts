@@ -35,8 +35,8 @@ await runProgram({
     // Three lanes for two cores: objects and servers wait now and then. All take about as long.
     const lanes = await Promise.all([
       inTurn([
-        sourceChecks,
         () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
+        sourceChecks,
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "50"]),
       ]),
       inTurn([() => vitest("tests in workerd", { config: "vitest.config.ts", env, parts: PLATFORM })]),

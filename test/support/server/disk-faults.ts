@@ -3,7 +3,7 @@
  * files stands in, which any user may set: every write fails then.
  */
 import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, statfsSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, statfsSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { removeFolder, temporaryFolder } from "./server";
 import type { Server } from "./server";
@@ -23,7 +23,6 @@ export interface Disk {
 }
 
 const SPACE_MIB = 48;
-const REPAIRS_MAX = 5;
 const BLOCK_BYTES = 4096;
 
 /** A file system of its own that another file fills to the last block. */
@@ -62,8 +61,8 @@ export function readOnlyDisk(): Disk {
   writeFileSync(image, "");
   truncateSync(image, SPACE_MIB * 2 ** 20);
   mkdirSync(mounted);
-  const mount = () => tried("mount", "-o", "loop,errors=remount-ro", image, mounted);
-  const problem = tried("mkfs.ext4", "-q", "-F", image) ?? mount();
+  const mount = (file: string) => tried("mount", "-o", "loop,errors=remount-ro", file, mounted);
+  const problem = tried("mkfs.ext4", "-q", "-F", image) ?? mount(image);
   if (problem !== undefined) return limited(folder, problem);
   return {
     fails: "turns read-only",
@@ -74,14 +73,13 @@ export function readOnlyDisk(): Disk {
     },
     mend: undefined,
     replace: () => {
-      // The kernel may note the error in the file system once more, after the repair: it is repaired again then.
-      for (let tries = 1; ; tries++) {
-        execFileSync("umount", [mounted]);
-        tried("fsck.ext4", "-f", "-y", image);
-        const why = mount() ?? writeProblem(mounted);
-        if (why === undefined) return;
-        if (tries === REPAIRS_MAX) throw new Error(why);
-      }
+      execFileSync("umount", [mounted]);
+      // A mount namespace that was made meanwhile, as that of a network, still holds the file system that failed. So a copy is mounted.
+      const copy = join(folder, "copy");
+      copyFileSync(image, copy);
+      tried("fsck.ext4", "-p", copy);
+      const why = mount(copy);
+      if (why !== undefined) throw new Error(why);
     },
     remove: () => {
       tried("umount", "-l", mounted);
@@ -113,18 +111,6 @@ function limited(folder: string, because: string): Disk {
 function unmount(folder: string): void {
   tried("umount", "-l", folder);
   removeFolder(folder);
-}
-
-/** Why nothing can be written to the folder, or undefined. */
-function writeProblem(folder: string): string | undefined {
-  const probe = join(folder, "probe");
-  try {
-    writeFileSync(probe, "");
-    rmSync(probe);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 /** What went wrong, in one line, or undefined. */

@@ -31,7 +31,7 @@ const PROGRAMS: Record<string, (into: string) => string[]> = {
   check: () => ["--server", server.url],
   backup: (into) => ["--server", server.url, "--file", join(files, `${into}.jsonl`)],
   restore: (into) => ["--server", server.url, "--cluster", into, "--file", backup],
-  bench: () => ["--only", "core"],
+  bench: () => ["--only", "access"],
 };
 
 it.each(Object.entries(PROGRAMS))(

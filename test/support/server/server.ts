@@ -126,8 +126,9 @@ export async function startServer(dataFolder: string, args: readonly string[] = 
   };
 }
 
+/** On a connection of its own: the server closes one that rested for five seconds, which a busy process here may notice too late. */
 export async function getJson<T = unknown>(url: string): Promise<T> {
-  const response = await fetch(url);
+  const response = await fetch(url, { headers: { Connection: "close" } });
   if (!response.ok) throw new Error(`GET ${url}: ${String(response.status)} ${await response.text()}`);
   return (await response.json()) as T;
 }

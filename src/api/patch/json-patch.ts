@@ -1,8 +1,16 @@
 /**
- * JSON patch (RFC 6902) by fast-json-patch, with the server's limits and refusals.
+ * JSON patch as upstream's server applies it: by the rules of evanphx/json-patch v4 (patch.go), which departs from RFC 6902.
  *
- * The library reads members through the prototype (`/metadata/constructor`, `/spec/ports/length`) and copies without bound. So this
- * file first resolves every pointer over own members only, reads indices as upstream's library does, and counts copies.
+ *   replace of an absent member of a map           sets it
+ *   an absent `value`                              is null
+ *   copy of an absent member                       copies null
+ *   test of an absent member                       holds for null, and for no `value`
+ *   an index                                       is any integer of Go; a negative one counts from the end
+ *   a pointer                                      begins behind its first slash: "x/a" is "/a"
+ *   the whole document                             can be tested and replaced, and neither added, removed, moved nor copied
+ *
+ * fast-json-patch performs the operations. It reads members through the prototype (`/metadata/constructor`, `/spec/ports/length`) and copies without
+ * bound. So this file first resolves every pointer over own members only, and counts copies.
  */
 import fastJsonPatch from "fast-json-patch";
 import type { Operation } from "fast-json-patch";
@@ -22,12 +30,12 @@ const COPIED_CHARACTERS_MAX = 3 * 1024 * 1024;
 
 const OPERATIONS: readonly JsonValue[] = ["add", "remove", "replace", "move", "copy", "test"];
 
-/** Whether a value is a well-formed operation; RFC 6902 ignores unknown members. */
+/** Whether a value is a well-formed operation; unknown members are ignored. */
 function isOperation(value: JsonValue): value is JsonObject {
   if (!isJsonObject(value) || !OPERATIONS.includes(value.op ?? null)) return false;
-  if (!isPointer(value.path)) return false;
-  if (value.op === "move" || value.op === "copy") return isPointer(value.from);
-  return value.op === "remove" || value.value !== undefined;
+  const canBeWhole = value.op === "test" || value.op === "replace";
+  if (!isPointer(value.path) && !(canBeWhole && value.path === "")) return false;
+  return (value.op !== "move" && value.op !== "copy") || isPointer(value.from);
 }
 
 /** Go's error for what does not fit its type of an operation, before any operation is judged. null is an operation without members. */
@@ -42,8 +50,9 @@ function undecodable(value: JsonValue): string | undefined {
   return undefined;
 }
 
+/** To something inside the document. */
 function isPointer(value: JsonValue | undefined): value is string {
-  return typeof value === "string" && (value === "" || value.startsWith("/"));
+  return typeof value === "string" && value.includes("/");
 }
 
 function segmentsOf(pointer: string): string[] {
@@ -67,36 +76,38 @@ function child(value: JsonValue, segment: string): JsonValue | undefined {
   return isJsonObject(value) ? getMember(value, segment) : undefined;
 }
 
-function resolve(document: JsonValue, segments: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = document;
-  for (const segment of segments) {
-    if (value === undefined) return undefined;
-    value = child(value, segment);
-  }
-  return value;
-}
-
 const NO_PATH = (pointer: string): PatchError => ({ reason: "unprocessable", message: `the path "${pointer}" does not exist` });
 
-/** The pointer with the indices of RFC 6901; undefined = it leads to nothing. An added element may stand behind the last one. */
-function plainPointer(document: JsonValue, pointer: string, adds: boolean): string | undefined {
+/** What the last segment of a pointer may name: something that is there, also an absent member of a map, or also a place for one more element. */
+type Target = "present" | "member" | "place";
+
+/** The pointer with the indices of RFC 6901; undefined = it leads to nothing. */
+function plainPointer(document: JsonValue, pointer: string, target: Target): string | undefined {
   const segments = segmentsOf(pointer);
   let value: JsonValue | undefined = document;
   let plain = "";
   for (const [at, segment] of segments.entries()) {
-    if (typeof value !== "object" || value === null) return undefined;
-    const isNew = adds && at === segments.length - 1;
-    if (Array.isArray(value) && !(isNew && segment === "-")) {
-      const index = indexIn(segment, value.length + (isNew ? 1 : 0));
+    const isLast = at === segments.length - 1;
+    if (Array.isArray(value)) {
+      const places = isLast && target === "place";
+      const index = places && segment === "-" ? segment : indexIn(segment, value.length + (places ? 1 : 0));
       if (index === undefined) return undefined;
       plain += `/${index}`;
-    } else {
+    } else if (isJsonObject(value)) {
+      if (isLast && target === "present" && getMember(value, segment) === undefined) return undefined;
       plain += `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    }
+    } else return undefined;
     value = child(value, segment);
-    if (value === undefined && !isNew) return undefined;
   }
   return plain;
+}
+
+/** The value at the end of a pointer; null for an absent member of a map, undefined where the pointer leads to nothing. */
+function valueAt(document: JsonValue, pointer: string): JsonValue | undefined {
+  if (plainPointer(document, pointer, "member") === undefined) return undefined;
+  let value: JsonValue | undefined = document;
+  for (const segment of segmentsOf(pointer)) value = child(value ?? null, segment);
+  return value ?? null;
 }
 
 function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
@@ -120,13 +131,21 @@ function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
   return ok(operations.filter(isOperation));
 }
 
+const TARGETS: Readonly<Record<string, Target>> = { add: "place", remove: "present", replace: "member", test: "member" };
+
 /** An operation without `from`, applied to the document, which is changed. */
 function perform(document: JsonValue, operation: JsonObject): Result<JsonValue, PatchError> {
   const pointer = String(operation.path);
-  const path = plainPointer(document, pointer, operation.op === "add");
+  const asked = String(operation.op);
+  const path = plainPointer(document, pointer, TARGETS[asked] ?? "present");
   if (path === undefined) return err(NO_PATH(pointer));
+  const value = operation.value ?? null;
+  const isAbsent = plainPointer(document, pointer, "present") === undefined;
+  if (asked === "test" && isAbsent)
+    return value === null ? ok(document) : err({ reason: "unprocessable", message: `test of "${pointer}" failed` });
+  const op = asked === "replace" && isAbsent ? "add" : asked;
   try {
-    const applicable = { ...operation, path } as unknown as Operation;
+    const applicable = { op, path, value } as unknown as Operation;
     return ok(fastJsonPatch.applyOperation(document, applicable, true, true, true).newDocument);
   } catch (error) {
     return err({ reason: "unprocessable", message: firstLine(error) });
@@ -141,11 +160,9 @@ export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonO
   let copied = 0;
   for (const operation of operations.value) {
     const { op, path = "", from = "" } = operation;
-    // as upstream's library: a missing member equals null
-    if (op === "test" && operation.value === null && resolve(document, segmentsOf(String(path))) === undefined) continue;
     let step = operation;
     if (op === "move" || op === "copy") {
-      let value = resolve(document, segmentsOf(String(from)));
+      let value = valueAt(document, String(from));
       if (value === undefined) return err(NO_PATH(String(from)));
       if (op === "move") {
         // The place is looked for once the value has gone from its old one, as upstream's library does.

@@ -34,7 +34,7 @@ const OPERATIONS: readonly JsonValue[] = ["add", "remove", "replace", "move", "c
 function isOperation(value: JsonValue): value is JsonObject {
   if (!isJsonObject(value) || !OPERATIONS.includes(value.op ?? null)) return false;
   const canBeWhole = value.op === "test" || value.op === "replace";
-  if (!isPointer(value.path) && !(canBeWhole && value.path === "")) return false;
+  if (!(canBeWhole && value.path === "") && !isPointer(value.path)) return false;
   return (value.op !== "move" && value.op !== "copy") || isPointer(value.from);
 }
 

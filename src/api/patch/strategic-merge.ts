@@ -3,8 +3,10 @@
  *
  *   map or message       merge member by member, null deletes
  *   list with mergeKey   merge element by element; `{"$patch":"delete",key}` removes one, `{"$patch":"replace"}` replaces the list
- *   list of kind "set"   union; `$deleteFromPrimitiveList/F` removes
+ *   list of kind "set"   union
  *   everything else      replace
+ *
+ * `$setElementOrder/F` orders any list, and `$deleteFromPrimitiveList/F` removes from any list of primitives.
  *
  * Pure: the result shares unchanged parts with `current`, neither input is changed.
  */
@@ -89,8 +91,8 @@ function mergeMember(next: JsonObject, patch: JsonObject, key: string, type: Fie
     return;
   }
   const current = getMember(next, key);
-  if (type?.kind === "list" && type.list?.mergeKey !== undefined) {
-    const merged = mergeListMember(current, wanted, patch, key, type, type.list.mergeKey);
+  if (type?.kind === "list" && (type.list?.mergeKey !== undefined || hasListDirective(patch, key))) {
+    const merged = mergeListMember(current, wanted, patch, key, type);
     if (merged !== undefined) setMember(next, key, merged);
     return;
   }
@@ -99,50 +101,59 @@ function mergeMember(next: JsonObject, patch: JsonObject, key: string, type: Fie
   else setMember(next, key, withoutDirectives(wanted));
 }
 
-/** A list that merges, with its directives; undefined = there is no list before or after. */
+function hasListDirective(patch: JsonObject, key: string): boolean {
+  return Object.hasOwn(patch, `${SET_ORDER}${key}`) || Object.hasOwn(patch, `${DELETE_PRIMITIVES}${key}`);
+}
+
+/** A list that merges or has directives; undefined = there is no list before or after. */
 function mergeListMember(
   current: JsonValue | undefined,
   wanted: JsonValue | undefined,
   patch: JsonObject,
   key: string,
   type: ListType,
-  mergeKey: string,
 ): JsonValue | undefined {
   if (wanted !== undefined && !Array.isArray(wanted)) return withoutDirectives(wanted);
   if (wanted?.some(Array.isArray)) refuse("unprocessable", "lists of lists are not supported");
+  const mergeKey = type.list?.mergeKey;
   const stored = Array.isArray(current) ? current : [];
   const order = directiveList(patch, `${SET_ORDER}${key}`);
   const removed = directiveList(patch, `${DELETE_PRIMITIVES}${key}`);
-  const identity: Identity = mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
-  if (order) checkOrder(key, order, wanted ?? [], identity);
-  let merged = mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : mergeKeyed(stored, wanted ?? [], type, mergeKey);
+  const identity: Identity = mergeKey === undefined || mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
+  if (order && wanted) checkOrder(order, wanted, identity);
+  let merged = mergedElements(stored, wanted, type);
   if (removed) {
     const gone = new Set(removed);
     merged = merged.filter((element) => !gone.has(element));
   }
   if (!Array.isArray(current) && wanted === undefined && merged.length === 0) return current;
+  if (mergeKey === undefined && !order) return merged;
   const named = order ?? (wanted ?? []).filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
   return orderElements(merged, named.map(identity), stored, identity);
+}
+
+/** The elements before their order. A list without a merge key is replaced by the patch's, where it has one. */
+function mergedElements(stored: readonly JsonValue[], wanted: readonly JsonValue[] | undefined, type: ListType): JsonValue[] {
+  const mergeKey = type.list?.mergeKey;
+  if (mergeKey === undefined) return (wanted ?? stored).map(withoutDirectives);
+  return mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : mergeKeyed(stored, wanted ?? [], type, mergeKey);
 }
 
 function keyOf(element: JsonValue, mergeKey: string): JsonValue | undefined {
   return isJsonObject(element) ? getMember(element, mergeKey) : element;
 }
 
-/** Elements of the patch must be named in `$setElementOrder`, in the same order. */
-function checkOrder(key: string, order: readonly JsonValue[], wanted: readonly JsonValue[], identity: Identity): void {
-  const places = firstPlaces(order, identity);
-  let last = -1;
-  for (const element of wanted) {
-    if (isJsonObject(element) && Object.hasOwn(element, PATCH) && element[PATCH] !== "merge") continue;
-    const place = places.get(identity(element));
-    if (place !== undefined && place > last) last = place;
-    else
-      refuse(
-        "malformed",
-        `The order in patch list:\n${JSON.stringify(wanted)}\n doesn't match ${SET_ORDER}${key} list:\n${JSON.stringify(order)}\n`,
-      );
-  }
+/**
+ * Elements of the patch must stand in `$setElementOrder`, in the same order; equal keys count as often as they stand there. An empty list on either side
+ * is not judged. Source: upstream strategicpatch/patch.go, validatePatchWithSetOrderList.
+ */
+function checkOrder(order: readonly JsonValue[], wanted: readonly JsonValue[], identity: Identity): void {
+  if (order.length === 0) return;
+  const elements = wanted.filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH) || element[PATCH] === "merge");
+  let next = 0;
+  for (const element of order) if (next < elements.length && identity(element) === identity(elements[next] ?? null)) next++;
+  if (next < elements.length)
+    refuse("malformed", `The order in patch list:\n${goMap([...wanted])}\n doesn't match $setElementOrder list:\n${goMap([...order])}\n`);
 }
 
 function mergeKeyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], type: ListType, mergeKey: string): JsonValue[] {

@@ -225,6 +225,93 @@ rows("sets of primitives", [
   },
 ]);
 
+const ips = (...externalIPs: string[]): JsonObject => ({ spec: { externalIPs } });
+const dnsPort = (protocol: string, targetPort: number): JsonObject => ({ name: protocol, port: 53, protocol, targetPort });
+
+// Each row is what upstream's library answers (k8s.io/apimachinery v0.36.2).
+rows("directives of lists without a merge key", [
+  {
+    name: "$deleteFromPrimitiveList takes out",
+    given: ips("1", "2", "3"),
+    patch: { spec: { "$deleteFromPrimitiveList/externalIPs": ["2"] } },
+    want: ips("1", "3"),
+  },
+  {
+    name: "the last one taken out leaves the empty list",
+    given: ips("2"),
+    patch: { spec: { "$deleteFromPrimitiveList/externalIPs": ["2"] } },
+    want: ips(),
+  },
+  {
+    name: "deleting from a list that is not there stores nothing",
+    given: { spec: {} },
+    patch: { spec: { "$deleteFromPrimitiveList/externalIPs": ["2"] } },
+    want: { spec: {} },
+  },
+  {
+    name: "$setElementOrder alone orders what is stored",
+    given: ips("1", "2", "3"),
+    patch: { spec: { "$setElementOrder/externalIPs": ["3", "1"] } },
+    want: ips("2", "3", "1"),
+  },
+  {
+    name: "$setElementOrder beside the list: the list replaces, in its order",
+    given: ips("1", "2", "3"),
+    patch: { spec: { "$setElementOrder/externalIPs": ["3", "4", "1"], externalIPs: ["4", "1"] } },
+    want: ips("4", "1"),
+  },
+  {
+    name: "$setElementOrder of a list that is not there stores nothing",
+    given: { spec: {} },
+    patch: { spec: { "$setElementOrder/loadBalancerSourceRanges": ["3"] } },
+    want: { spec: {} },
+  },
+  {
+    name: "both directives",
+    given: ips("1", "2", "3"),
+    patch: { spec: { "$deleteFromPrimitiveList/externalIPs": ["2"], "$setElementOrder/externalIPs": ["3", "1"] } },
+    want: ips("3", "1"),
+  },
+  {
+    name: "another order than declared",
+    given: ips("1"),
+    patch: { spec: { "$setElementOrder/externalIPs": ["1", "4"], externalIPs: ["4", "1"] } },
+    want: { reason: "malformed", message: "The order in patch list:\n[4 1]\n doesn't match $setElementOrder list:\n[1 4]\n" },
+  },
+]);
+
+rows("$setElementOrder with equal merge keys", [
+  {
+    name: "both ports of a DNS Service changed: the first one has the changes, as upstream",
+    given: { spec: { ports: [dnsPort("UDP", 53), dnsPort("TCP", 53)] } },
+    patch: {
+      spec: {
+        "$setElementOrder/ports": [{ port: 53 }, { port: 53 }],
+        ports: [
+          { port: 53, targetPort: 5353 },
+          { port: 53, targetPort: 5353 },
+        ],
+      },
+    },
+    want: { spec: { ports: [dnsPort("UDP", 5353), dnsPort("TCP", 53)] } },
+  },
+  {
+    name: "fewer keys than elements of the patch",
+    given: { spec: { ports: [dnsPort("UDP", 53)] } },
+    patch: { spec: { "$setElementOrder/ports": [{ port: 53 }], ports: [{ port: 53 }, { port: 53 }] } },
+    want: {
+      reason: "malformed",
+      message: "The order in patch list:\n[map[port:53] map[port:53]]\n doesn't match $setElementOrder list:\n[map[port:53]]\n",
+    },
+  },
+  {
+    name: "an empty order beside a patch: judged by nobody",
+    given: { spec: { ports: [dnsPort("UDP", 53)] } },
+    patch: { spec: { "$setElementOrder/ports": [], ports: [{ port: 53, targetPort: 5353 }] } },
+    want: { spec: { ports: [dnsPort("UDP", 5353)] } },
+  },
+]);
+
 rows("refusals", [
   {
     name: "an element without its key",

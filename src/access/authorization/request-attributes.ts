@@ -26,7 +26,7 @@ const COLLECTION_VERBS: ReadonlySet<string> = new Set(["list", "watch", "deletec
  */
 export function attributesOf(method: string, path: string, query: URLSearchParams): Attributes {
   const parts = path.split("/").map(decoded);
-  if (parts.at(-1) === "") parts.pop();
+  while (parts.length > 1 && parts.at(-1) === "") parts.pop();
   // ["", "api", version, resource, …], ["", "apis", group, version, resource, …]
   const isCore = parts[1] === "api";
   const head = isCore ? 3 : 4;

@@ -1,6 +1,6 @@
 /** POST of a collection. Upstream: apiserver endpoints/handlers/create.go. */
 import { objectResponse, storedForm } from "./answer";
-import { namespaceMismatch } from "../http/body-names";
+import { missingNamespace, namespaceMismatch } from "../http/body-names";
 import { readObject } from "../http/read-object";
 import { parseWriteOptions } from "../http/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
@@ -14,7 +14,7 @@ export async function create(request: ResourceRequest): Promise<Response> {
   const body = await readObject(request, { kind, group, schema, version }, options.value.fieldValidation);
   if (!body.ok) return refuse(request, body.error);
   const { object, warnings } = body.value;
-  const mismatch = namespaceMismatch(object, namespace);
+  const mismatch = missingNamespace(object, namespace, definition) ?? namespaceMismatch(object, namespace);
   if (mismatch) return refuse(request, mismatch, warnings);
   const text = JSON.stringify(storedForm(definition, object));
   const written = await write(request, { verb: "create", namespace, object: text, options: options.value });

@@ -46,6 +46,8 @@ export type RequestTarget =
 
 interface Place {
   namespace: string;
+  /** the path names a namespace, be it the empty one, which means all */
+  isNamespaced: boolean;
   /** [resource, name?, subresource?, …], decoded */
   parts: string[];
 }
@@ -76,22 +78,23 @@ export function requestTarget(
     const info: RequestInfo = { cluster, verb, definition, version: served.version, namespace: "", name, subresource: "" };
     return { kind: "connect", info, connect, path: connectPath(segments.parts.slice(3), rest.endsWith("/")) };
   }
-  if (segments.parts.includes("")) return refused(unknownResource());
   const legacyWatch = segments.parts[0] === "watch";
   if (legacyWatch) segments.parts.shift();
-  const { namespace, parts } = placeOf(segments.parts, served.group);
+  const { namespace, isNamespaced, parts } = placeOf(segments.parts, served.group);
   const [resource = "", name = "", subresource = ""] = parts;
   const unknown = (): RequestTarget => refused(unservedResource(served.group, parts) ?? unknownResource());
-  if (parts.length === 0 || parts.length > 3) return unknown();
+  if (parts.length === 0 || parts.length > 3 || resource === "" || parts[2] === "") return unknown();
   // Rights on a path of this form are those to watch, so nothing else may stand behind it.
   if (legacyWatch && method !== "GET" && method !== "HEAD") return refused(methodNotAllowed());
   if (served.reviews.has(resource)) {
-    if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== (namespace !== "")) return refused(unknownResource());
+    if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== isNamespaced) return refused(unknownResource());
+    if (isNamespaced && namespace === "") return refused(NO_NAMESPACE);
     return method === "POST" ? { kind: "review", resource, namespace } : refused(methodNotAllowed());
   }
-  const acted = actionAsked(served, parts, namespace);
+  const acted = actionAsked(served, parts, isNamespaced);
   if (acted) {
-    const problem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
+    const lacks = missingName(parts, isNamespaced, namespace) ?? (isNamespaced && namespace === "" ? NO_NAMESPACE : undefined);
+    const problem = lacks ?? invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
     if (problem) return refused(problem);
     if (method !== "POST") return refused(methodNotAllowed());
     const { definition, action } = acted;
@@ -104,8 +107,9 @@ export function requestTarget(
   const definition = served.resources.get(resource);
   const view = definition?.views?.find((known) => known === subresource);
   const report = definition?.reports?.find((known) => known === subresource);
-  if (!definition || !isServed(definition, namespace, view || report ? parts.slice(0, 2) : parts)) return unknown();
-  const segmentProblem = invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
+  if (!definition || !isServed(definition, isNamespaced, view || report ? parts.slice(0, 2) : parts)) return unknown();
+  const segmentProblem =
+    missingName(parts, isNamespaced, namespace) ?? invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
   if (segmentProblem) return refused(segmentProblem);
   if (view) {
     if (legacyWatch || (method !== "GET" && method !== "HEAD")) return refused(methodNotAllowed());
@@ -118,7 +122,7 @@ export function requestTarget(
     return { kind: "report", info: { cluster, verb, definition, version: served.version, namespace, name, subresource: "" }, report };
   }
   const wantsWatch = legacyWatch || (watchParameter && name === "");
-  const verb = verbOf(method, { name, subresource, namespace, wantsWatch, legacyWatch }, definition);
+  const verb = verbOf(method, { name, subresource, isNamespaced, wantsWatch, legacyWatch }, definition);
   if (typeof verb !== "string") return refused(verb);
   return {
     kind: "resource",
@@ -138,9 +142,10 @@ export function unservedTarget(group: string, rest: string): Status | undefined 
   return unservedResource(group, placeOf(segments.parts, group).parts);
 }
 
-/** One trailing slash is ignored, as upstream's router does. */
+/** Slashes at the end are ignored, as upstream's router does. */
 function decodeSegments(rest: string): { ok: true; parts: string[] } | { ok: false; status: Status } {
-  const parts = (rest.endsWith("/") ? rest.slice(0, -1) : rest).split("/");
+  const parts = rest.split("/");
+  while (parts.length > 1 && parts.at(-1) === "") parts.pop();
   if (!rest.includes("%")) return { ok: true, parts };
   try {
     return { ok: true, parts: parts.map((part) => (part.includes("%") ? decodeURIComponent(part) : part)) };
@@ -152,9 +157,8 @@ function decodeSegments(rest: string): { ok: true; parts: string[] } | { ok: fal
 /** `namespaces/x/status` is a subresource of the namespace x, `namespaces/x/services` the services in it. */
 function placeOf(parts: string[], group: string): Place {
   const [first, second = "", third] = parts;
-  if (first !== "namespaces" || third === undefined) return { namespace: "", parts };
-  if (group === "" && (third === "status" || third === "finalize")) return { namespace: "", parts };
-  return { namespace: second, parts: parts.slice(2) };
+  const isNamespaced = first === "namespaces" && third !== undefined && (group !== "" || (third !== "status" && third !== "finalize"));
+  return isNamespaced ? { namespace: second, isNamespaced, parts: parts.slice(2) } : { namespace: "", isNamespaced, parts };
 }
 
 /** The verb of each of CONNECT_METHODS. Upstream: apiserver pkg/endpoints/request/requestinfo.go, which knows none for OPTIONS. */
@@ -189,12 +193,12 @@ function connectPath(segments: readonly string[], endsWithSlash: boolean): strin
 function actionAsked(
   { resources }: ServedVersion,
   [resource = "", name, subresource]: readonly string[],
-  namespace: string,
+  isNamespaced: boolean,
 ): { definition: ResourceDefinition; action: ActionDefinition } | undefined {
   if (name !== undefined && subresource === undefined) return undefined;
   const candidates = name === undefined ? (resources.has(resource) ? [] : resources.values()) : [resources.get(resource)];
   for (const definition of candidates) {
-    if (!definition?.actions || definition.namespaced !== (namespace !== "")) continue;
+    if (!definition?.actions || definition.namespaced !== isNamespaced) continue;
     const action = definition.actions.find((known) =>
       name === undefined ? known.collection?.resource === resource : known.name === subresource,
     );
@@ -204,11 +208,22 @@ function actionAsked(
 }
 
 /** Whether any method is served on this form of the path. */
-function isServed(definition: ResourceDefinition, namespace: string, parts: readonly string[]): boolean {
+function isServed(definition: ResourceDefinition, isNamespaced: boolean, parts: readonly string[]): boolean {
   const subresource = parts[2];
   if (subresource !== undefined && !definition.subresources.some((known) => known === subresource)) return false;
-  if (!definition.namespaced) return namespace === "";
-  return namespace !== "" || parts.length === 1;
+  if (!definition.namespaced) return !isNamespaced;
+  return isNamespaced || parts.length === 1;
+}
+
+/** Upstream: apiserver pkg/registry/generic/registry/store.go, NamespaceKeyFunc. */
+const NO_NAMESPACE = badRequest("Namespace parameter required.");
+
+/** An object, or what stands under one, needs its name and its namespace; a collection of the empty namespace is that of all namespaces. */
+function missingName(parts: readonly string[], isNamespaced: boolean, namespace: string): Status | undefined {
+  if (parts.length === 1) return undefined;
+  // Upstream: apiserver pkg/endpoints/handlers/namer.go.
+  if (parts[1] === "") return badRequest("name must be provided");
+  return isNamespaced && namespace === "" ? NO_NAMESPACE : undefined;
 }
 
 /** Source: apimachinery pkg/api/validation/path; the texts are those of the generic store's key functions. */
@@ -223,7 +238,7 @@ function invalidSegment(what: "Name" | "Namespace", segment: string): Status | u
 interface Asked {
   name: string;
   subresource: string;
-  namespace: string;
+  isNamespaced: boolean;
   wantsWatch: boolean;
   legacyWatch: boolean;
 }
@@ -231,8 +246,8 @@ interface Asked {
 function verbOf(method: string, asked: Asked, definition: ResourceDefinition): Verb | Status {
   const verb = methodVerb(method, asked);
   if (verb === undefined) return methodNotAllowed();
-  // Collections of all namespaces are read-only.
-  const writesAllNamespaces = definition.namespaced && asked.namespace === "" && (verb === "create" || verb === "deletecollection");
+  // The path without a namespace is read-only.
+  const writesAllNamespaces = definition.namespaced && !asked.isNamespaced && (verb === "create" || verb === "deletecollection");
   if (writesAllNamespaces) return methodNotAllowed();
   if (asked.subresource === "finalize" && verb !== "update") return methodNotAllowed();
   if (asked.subresource === "status" && verb === "delete") return methodNotAllowed();

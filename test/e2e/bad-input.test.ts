@@ -250,6 +250,7 @@ const rows: Row[] = [
     /field label not supported/,
   ],
   ["a limit that is no number", "GET", `${services}?limit=ten`, undefined, undefined, 400, "BadRequest", /./],
+  ["an empty limit", "GET", `${services}?limit=`, undefined, undefined, 400, "BadRequest", 'strconv.ParseInt: parsing "": invalid syntax'],
   [
     "a resourceVersion of a list that is no number",
     "GET",

@@ -182,3 +182,10 @@ describe("pods/status", () => {
     expect(main.body).toMatchObject({ status: { podIP: "10.0.0.1" } });
   });
 });
+
+it.each(["v1", "meta.k8s.io/v1", "apps/v1", "policy/v1"])("DeleteOptions of %s: count", async (apiVersion) => {
+  const name = `options-${apiVersion.replace("/", "-").replaceAll(".", "-")}`;
+  await makePod(name, { nodeName: "n1" });
+  const options = { apiVersion, kind: "DeleteOptions", preconditions: { uid: "another" } };
+  expect((await ask("DELETE", `${pods}/${name}`, options)).code).toBe(409);
+});

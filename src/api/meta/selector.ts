@@ -132,14 +132,14 @@ class Parser {
     return token.text;
   }
 
-  /** `(a,b)`; a missing item is the empty value */
+  /** `(a,b)`; a missing item is the empty value, and `()` has one */
   private valueList(): string[] {
     const open = this.next();
     if (open.kind !== "(") throw new SyntaxRefusal(`found '${open.text}' expected: '('`);
     const first = this.peek();
     if (first.kind === ")") {
       this.next();
-      return [];
+      return [""];
     }
     if (first.kind !== "identifier" && first.kind !== ",") {
       throw new SyntaxRefusal(`found '${first.text}', expected: ',', ')' or identifier`);
@@ -183,9 +183,6 @@ function parseInt64(text: string): bigint | undefined {
 function checked(requirement: LabelRequirement): LabelRequirement {
   const { key, operator, values } = requirement;
   const errors: FieldError[] = [];
-  if ((operator === "in" || operator === "notin") && values.length === 0) {
-    errors.push(invalidValue("values", values, "for 'in', 'notin' operators, values set can't be empty"));
-  }
   values.forEach((value, i) => {
     if ((operator === "gt" || operator === "lt") && parseInt64(value) === undefined) {
       errors.push(invalidValue(`values[${i}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"));

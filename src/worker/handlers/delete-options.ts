@@ -27,7 +27,8 @@ export async function readDeleteOptions(request: ResourceRequest): Promise<Resul
   return options.ok ? ok({ options: options.value, cascades: cascades(raw.value) }) : options;
 }
 
-function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest): Result<RawDeleteOptions, Status> {
+/** Options of any apiVersion count: each group of upstream registers the kind. */
+function bodyDeleteOptions(bytes: Uint8Array, { request }: ResourceRequest): Result<RawDeleteOptions, Status> {
   const type = bodyTypeOf(request.headers.get("Content-Type"));
   if (!type) return err(unsupportedMediaType(BODY_TYPES));
   const decoded = decodeDocument(bytes, type, DeleteOptionsSchema);
@@ -35,10 +36,6 @@ function bodyDeleteOptions(bytes: Uint8Array, { request, info }: ResourceRequest
   if (!decoded.ok) return err(badRequest(decoded.error.cause));
   const { kind, apiVersion } = decoded.value.typeMeta;
   if (kind !== "" && kind !== KIND) return err(badRequest(unregisteredKind(kind, apiVersion)));
-  const accepted = ["", "v1", "meta.k8s.io/v1", ...info.definition.versions.map((version) => `${info.definition.group}/${version}`)];
-  if (!accepted.includes(apiVersion)) {
-    return err(badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (meta.k8s.io/v1)`));
-  }
   return ok(rawDeleteOptions(decoded.value.value as DeleteOptions));
 }
 

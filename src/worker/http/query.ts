@@ -19,10 +19,10 @@ export function queryInt(query: URLSearchParams, name: string): Result<number, S
   return exact.ok ? ok(Number(exact.value)) : exact;
 }
 
-/** A query integer of 64 bits; absent or empty = 0. The error is Go's. */
+/** A query integer of 64 bits; absent = 0, empty is an error. The error is Go's. */
 export function queryInt64(query: URLSearchParams, name: string): Result<Int64, Status> {
-  const text = query.get(name) ?? "";
-  if (text === "") return ok(0);
+  const text = query.get(name);
+  if (text === null) return ok(0);
   if (!/^[-+]?\d+$/.test(text)) return err(badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`));
   const value = Number(text);
   if (Number.isSafeInteger(value)) return ok(value);

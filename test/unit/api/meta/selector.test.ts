@@ -25,6 +25,13 @@ describe("matching", () => {
     ["a in (b,c)", {}, false],
     ["a in (,b)", { a: "" }, true],
     ["a in (b,)", { a: "" }, true],
+    // Upstream: pkg/labels/selector.go, parseValues.
+    ["a in ()", { a: "" }, true],
+    ["a in ()", { a: "b" }, false],
+    ["a in ( )", {}, false],
+    ["a notin ()", { a: "" }, false],
+    ["a notin ()", { a: "b" }, true],
+    ["a notin ()", {}, true],
     ["a notin (b,c)", {}, true],
     ["a notin (b, c)", { a: "c" }, false],
     ["a", { a: "" }, true],
@@ -67,7 +74,7 @@ describe("errors", () => {
     ["a,,b", "found ',', expected: identifier after ','"],
     ["a==,=", "found '=', expected: identifier after ','"],
     ["a=(", "unable to parse requirement: found '(', expected: identifier"],
-    ["a in ()", "unable to parse requirement: values: Invalid value: []: for 'in', 'notin' operators, values set can't be empty"],
+    ["a in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"],
     ["a>x", "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"],
   ])("%j: %s", (text, want) => {
     expect(parseLabelSelector(text)).toEqual({ ok: false, error: want });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseTimeout, queryBool } from "../../../../src/worker/http/query";
+import { parseTimeout, queryBool, queryInt64 } from "../../../../src/worker/http/query";
 
 describe("parseTimeout", () => {
   it("timeout: absent is 0, readable is milliseconds, unreadable is 400 with Go's text", () => {
@@ -24,5 +24,19 @@ describe("queryBool", () => {
     ["", false],
   ])("value %s: %s", (query, want) => {
     expect(queryBool(new URLSearchParams(query), "watch")).toBe(want);
+  });
+});
+
+describe("queryInt64", () => {
+  it.each<[string, number | string]>([
+    ["", 0],
+    ["limit=5", 5],
+    ["limit=%2B5", 5],
+    ["limit=-1", -1],
+    ["limit=", 'strconv.ParseInt: parsing "": invalid syntax'],
+    ["limit=x", 'strconv.ParseInt: parsing "x": invalid syntax'],
+  ])("%s: %s", (query, want) => {
+    const read = queryInt64(new URLSearchParams(query), "limit");
+    expect(read.ok ? read.value : read.error.message).toBe(want);
   });
 });

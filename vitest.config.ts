@@ -26,7 +26,7 @@ export default defineConfig({
     isolate: slow,
     // Vitest would forward each line by a call that it waits for at the end, and the answer to a line of an object that died never comes.
     disableConsoleIntercept: true,
-    maxWorkers: 3,
+    maxWorkers: slow ? 1 : 3,
     testTimeout: 30_000,
     // After a slow test thousands of objects are wiped.
     hookTimeout: slow ? 120_000 : 10_000,

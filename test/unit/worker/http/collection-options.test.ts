@@ -34,7 +34,7 @@ describe("parseCollectionOptions", () => {
     { query: "limit=9223372036854775807", want: "ok" },
     { query: "limit=99999999999999999999", want: '400 strconv.ParseInt: parsing "99999999999999999999": value out of range' },
     { query: "timeoutSeconds=1.5", want: '400 strconv.ParseInt: parsing "1.5": invalid syntax' },
-    { query: "limit=", want: "ok" },
+    { query: "limit=", want: '400 strconv.ParseInt: parsing "": invalid syntax' },
     { query: "continue=t&resourceVersion=5", want: "400 specifying resource version is not allowed when using continue" },
     { query: "continue=t&resourceVersion=0", want: "ok" },
     {

@@ -76,7 +76,8 @@ interface RuntimeLog {
 
 /** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
 export function createRuntime(config: RuntimeConfig, listen: Listen, log: RuntimeLog): Miniflare {
-  const contents = bundle(config);
+  // As bytes: Miniflare keeps them as long as it lives, and a string takes two bytes per character.
+  const contents = new TextEncoder().encode(bundle(config));
   const { secure } = listen;
   shieldFromTerminal();
   if (secure) secureSocket(secure);

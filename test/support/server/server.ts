@@ -5,10 +5,13 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import packageJson from "../../../package.json" with { type: "json" };
 import { root } from "../../../scripts/root.mjs";
 import { endWithUs } from "./children";
 import { freePort } from "./free-port";
 
+/** `npm start` without npm: what its script gives to Node. */
+const START = packageJson.scripts.start.split(" ").slice(1);
 const readyMsMax = 90_000;
 const stopMsMax = 15_000;
 const removeMsMax = 5_000;
@@ -60,7 +63,7 @@ export interface ServerProcess {
 
 /** Runs `npm start -- <args>` in the project and collects its output. `bare` leaves npm out, which has exit codes of its own and takes time. */
 export function startProcess(args: readonly string[], { bare = false } = {}): ServerProcess {
-  const [command, ...before] = bare ? [process.execPath, "scripts/run.mjs", "scripts/serve.ts"] : ["npm", "start", "--silent", "--"];
+  const [command, ...before] = bare ? [process.execPath, ...START] : ["npm", "start", "--silent", "--"];
   const child = spawn(command, [...before, ...args], { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {

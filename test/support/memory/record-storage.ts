@@ -27,7 +27,10 @@ export function memoryRecordStorage(): RecordStorage {
     objectWiped({ kind, name }) {
       for (const object of objects) if (object.kind === kind && object.name === name) object.wiped = true;
     },
-    objectsLeft: (limit) => objects.filter(({ wiped }) => !wiped).slice(0, limit),
+    objectsLeft(limit) {
+      const left = objects.filter(({ wiped }) => !wiped).slice(0, limit);
+      return left.map(({ kind, name }) => ({ kind, name }));
+    },
     objectsNamed: (kind) => objects.filter((object) => object.kind === kind).map(({ name }) => name),
     objectCounts: () => ({ objects: objects.length, wiped: objects.filter(({ wiped }) => wiped).length }),
     objectsClear: () => (objects = []),

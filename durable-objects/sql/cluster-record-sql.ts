@@ -36,7 +36,15 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
   let isThere = hasTables(sql);
   if (isThere) migrate(storage, CLUSTER_RECORD_MIGRATIONS, now());
   return {
-    transaction: (work) => storage.transactionSync(work),
+    transaction(work) {
+      try {
+        return storage.transactionSync(work);
+      } catch (error) {
+        // Tables that came with the transaction are lost with it.
+        isThere = hasTables(sql);
+        throw error;
+      }
+    },
 
     load() {
       if (!isThere) return undefined;

@@ -135,7 +135,12 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
       };
     },
     epochSave(epoch) {
-      sql.exec("INSERT INTO epoch (only, value) VALUES (1, ?) ON CONFLICT (only) DO UPDATE SET value = excluded.value", epoch);
+      const saved = sql.exec(
+        `INSERT INTO epoch (only, value) VALUES (1, ?)
+         ON CONFLICT (only) DO UPDATE SET value = excluded.value WHERE excluded.value > value RETURNING value`,
+        epoch,
+      );
+      if (saved.toArray().length === 0) throw new Error(`epoch ${epoch} is not later than the last one`);
     },
 
     cidrSave(row) {

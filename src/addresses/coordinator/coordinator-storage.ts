@@ -102,6 +102,7 @@ export interface CoordinatorStorage {
   transaction<T>(work: () => T): T;
   /** a copy of all rows but the seedings */
   load(): CoordinatorState;
+  /** throws when the epoch is not later than the last one: it names one configuration for ever */
   epochSave(epoch: number): void;
   cidrSave(row: CidrRow): void;
   /** deletes the row and its ranges */

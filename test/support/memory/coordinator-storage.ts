@@ -99,7 +99,7 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
   }
 
   cidrSave(row: CidrRow): void {
-    this.#put("cidrs", row.uid, row);
+    this.#put("cidrs", row.uid, { ...row, condition: row.condition && { ...row.condition } });
   }
 
   cidrDelete(uid: string): void {
@@ -123,7 +123,8 @@ export class MemoryCoordinatorStorage implements CoordinatorStorage {
   }
 
   claimDelete(prefix: string): void {
-    this.#delete("claims", baseOf(prefix));
+    const base = baseOf(prefix);
+    if (this.contents.claims[base]?.prefix === prefix) this.#delete("claims", base);
   }
 
   ownerSave(row: OwnerRow): void {

@@ -18,11 +18,14 @@ export function memoryCredentialStorage(): TokenStorage & SigningKeyStorage {
     },
     tokensCount: () => tokens.size,
     tokenLoad: (id) => tokens.get(id),
-    tokensLoad: () => [...tokens.values()],
+    tokensLoad: () => [...tokens.values()].sort(({ record: a }, { record: b }) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)),
     tokenSave: (row) => void tokens.set(row.record.id, row),
     tokenDelete: (id) => void tokens.delete(id),
-    signingKeysLoad: () => [...keys.values()],
-    signingKeySave: (row) => void keys.set(row.kid, row),
+    signingKeysLoad: () => [...keys.values()].sort((a, b) => a.createdAt - b.createdAt),
+    signingKeySave(row) {
+      const { createdAt, publicJwk } = keys.get(row.kid) ?? row;
+      keys.set(row.kid, { ...row, createdAt, publicJwk });
+    },
     signingKeyDelete: (kid) => void keys.delete(kid),
   };
 }

@@ -80,7 +80,7 @@ export class MemoryLedgerStorage implements LedgerStorage {
   }
 
   releasesAll(): Iterable<Pick<PendingRelease, "token" | "address">> {
-    return this.releases.values();
+    return this.releases.values().map(({ token, address }) => ({ token, address }));
   }
 }
 
@@ -124,7 +124,7 @@ export class MemoryIPAddressStorage implements IPAddressStorage {
   }
 
   claimsLoad(): { epoch: number; prefixes: string[] } {
-    return this.#claims.get("") ?? { epoch: 0, prefixes: [] };
+    return structuredClone(this.#claims.get("") ?? { epoch: 0, prefixes: [] });
   }
 
   claimsSave(epoch: number, prefixes: readonly string[]): void {

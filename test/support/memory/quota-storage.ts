@@ -27,11 +27,11 @@ export class MemoryQuotaStorage implements QuotaStorage, QuotaMarks {
   }
 
   quotaLoad(): { key: string; hard: Record<string, string> }[] {
-    return this.limits.keys().map((key) => ({ key, hard: this.limits.get(key) ?? {} }));
+    return this.limits.keys().map((key) => ({ key, hard: { ...this.limits.get(key) } }));
   }
 
   quotaPut(key: string, hard: Record<string, string>): void {
-    this.limits.set(key, hard);
+    this.limits.set(key, { ...hard });
   }
 
   quotaDelete(key: string): void {

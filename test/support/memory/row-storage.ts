@@ -35,11 +35,11 @@ export class MemoryRowStorage implements RowStorage {
   }
 
   rowPut(kind: string, key: string, text: string): void {
-    this.#rows.set(`${kind} ${key}`, [kind, key, text]);
+    this.#rows.set(JSON.stringify([kind, key]), [kind, key, text]);
   }
 
   rowDelete(kind: string, key: string): void {
-    this.#rows.delete(`${kind} ${key}`);
+    this.#rows.delete(JSON.stringify([kind, key]));
   }
 
   clear(): void {

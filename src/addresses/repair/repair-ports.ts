@@ -49,7 +49,7 @@ export interface RepairStorage {
   suspectPut(id: string, dueAt: number, tries?: Tries): void;
   /** zeros when it is no suspect */
   suspectTries(id: string): Tries;
-  /** at most `limit` suspects that are due; they are due again at `leaseUntil`, unless `suspectsDone` with the same time removes them before */
+  /** at most `limit` suspects that are due, the earliest first; they are due again at `leaseUntil`, unless `suspectsDone` with the same time removes them before */
   suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[];
   suspectsDone(leaseUntil: number): void;
   suspectEarliest(): number | undefined;

@@ -36,7 +36,10 @@ export class MemoryRepairStorage implements RepairStorage {
   }
 
   suspectsTake(nowMs: number, limit: number, leaseUntil: number): string[] {
-    const due = [...this.suspects].filter(([, dueAt]) => dueAt <= nowMs).slice(0, limit);
+    const due = [...this.suspects]
+      .filter(([, dueAt]) => dueAt <= nowMs)
+      .sort(([, a], [, b]) => a - b)
+      .slice(0, limit);
     for (const [id] of due) this.suspects.set(id, leaseUntil);
     return due.map(([id]) => id);
   }

@@ -21,8 +21,9 @@ export interface SettingsStorage {
   openedLoad(): Settings;
   openedSave(settings: Settings): void;
   differencePut(seen: SeenDifference): void;
+  /** by name */
   differencesLoad(): SeenDifference[];
-  /** the differences that were put since the last call */
+  /** the differences that were put since the last call, by name */
   differencesTake(): SeenDifference[];
   differencesTrim(seenBefore: number): void;
 }

@@ -19,16 +19,21 @@ export class MemorySettingsStorage implements SettingsStorage {
   }
 
   differencesLoad(): SeenDifference[] {
-    return [...this.#rows.values()];
+    return seenIn([...this.#rows.values()]);
   }
 
   differencesTake(): SeenDifference[] {
     const taken = [...this.#rows.values()].filter(({ isNew }) => isNew);
     for (const row of taken) row.isNew = false;
-    return taken;
+    return seenIn(taken);
   }
 
   differencesTrim(seenBefore: number): void {
     for (const [name, { seenAt }] of this.#rows) if (seenAt < seenBefore) this.#rows.delete(name);
   }
+}
+
+/** By name, as the database answers. */
+function seenIn(rows: readonly SeenDifference[]): SeenDifference[] {
+  return rows.map(({ name, value, seenAt }) => ({ name, value, seenAt })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -2,6 +2,7 @@ import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/clust
 import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-storage";
 import type { Allocation, LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
 import type { PendingRelease } from "../../../src/addresses/clusterip/release-storage";
+import type { Gen } from "../../../src/addresses/rpc/service-cidr";
 import { Journal, JournaledMap } from "../sim/journal";
 
 /** LedgerStorage in memory; shares a journal with the other tables of its object, as they share a database. */
@@ -22,12 +23,12 @@ export class MemoryLedgerStorage implements LedgerStorage {
 
   allocationAdd(allocation: Allocation): void {
     if (this.allocations.has(allocation.address)) throw new Error(`UNIQUE constraint failed: allocations.address ${allocation.address}`);
-    this.allocations.set(allocation.address, { ...allocation });
+    this.allocations.set(allocation.address, copyOf(allocation));
   }
 
   allocationGet(address: string): Allocation | undefined {
     const found = this.allocations.get(address);
-    return found && { ...found };
+    return found && copyOf(found);
   }
 
   allocationDelete(address: string): void {
@@ -50,7 +51,7 @@ export class MemoryLedgerStorage implements LedgerStorage {
   }
 
   releaseAdd(release: PendingRelease): void {
-    if (!this.releases.has(release.token)) this.releases.set(release.token, { ...release });
+    if (!this.releases.has(release.token)) this.releases.set(release.token, copyOf(release));
   }
 
   releaseDelete(token: string): void {
@@ -67,7 +68,7 @@ export class MemoryLedgerStorage implements LedgerStorage {
     return due
       .sort((a, b) => a.dueAt - b.dueAt)
       .slice(0, limit)
-      .map((release) => ({ ...release }));
+      .map(copyOf);
   }
 
   releaseHas(token: string): boolean {
@@ -76,7 +77,7 @@ export class MemoryLedgerStorage implements LedgerStorage {
 
   releaseGet(token: string): PendingRelease | undefined {
     const found = this.releases.get(token);
-    return found && { ...found };
+    return found && copyOf(found);
   }
 
   releasesAll(): Iterable<Pick<PendingRelease, "token" | "address">> {
@@ -116,7 +117,8 @@ export class MemoryIPAddressStorage implements IPAddressStorage {
   }
 
   genGet(address: string): GenRow | undefined {
-    return this.#gens.get(address);
+    const found = this.#gens.get(address);
+    return found && copyOf(found);
   }
 
   genPut({ address, token, gen }: GenRow): void {
@@ -130,4 +132,8 @@ export class MemoryIPAddressStorage implements IPAddressStorage {
   claimsSave(epoch: number, prefixes: readonly string[]): void {
     this.#claims.set("", { epoch, prefixes: [...prefixes] });
   }
+}
+
+function copyOf<Row extends { gen: Gen }>(row: Row): Row {
+  return { ...row, gen: { ...row.gen } };
 }

@@ -141,7 +141,7 @@ export const nodeStorageCases: readonly ContractCase<NodeStorage>[] = [
   },
 ];
 
-function everything(storage: NodeStorage): unknown {
+function everything(storage: NodeStorage): Record<string, unknown> {
   return {
     reports: sorted(storage.reports()),
     facts: sorted(storage.facts()),

@@ -9,6 +9,9 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 // Integers beyond 2^53 are read by the source text of JSON, which workerd and later Nodes have without a flag.
 if (Number(process.versions.node.split(".")[0]) < 22) setFlagsFromString("--harmony-json-parse-with-source");
 
+// V8 compiles what runs often, and the compiler took a third of all CPU time: few functions run so long here that this pays.
+setFlagsFromString("--interrupt-budget=700000");
+
 /** Unit tests of the pure wings, simulations, conformance of the rules: in plain Node, on all cores. The modules of a thread serve all its files. */
 export default defineConfig({
   // SEED and SIM_HISTORIES of the simulations are read as import.meta.env.

@@ -255,9 +255,8 @@ export class SimProcess {
   }
 
   readonly send: SendLike = (path, init) =>
-    new Promise((resolve, reject) => {
+    unlessAborted(init.signal, (resolve, reject) => {
       const { scheduler } = this.world;
-      init.signal.addEventListener("abort", () => reject(new Error("aborted")));
       if (this.isDead) return;
       scheduler.after(this.latencyMs, () => {
         if (this.isLost(init, "request", path)) return;
@@ -279,8 +278,7 @@ export class SimProcess {
     if (!body || !(Symbol.asyncIterator in body)) return answer;
     const chunks = (body as AsyncIterable<string>)[Symbol.asyncIterator]();
     const next = (): Promise<IteratorResult<string>> =>
-      new Promise((resolve, reject) => {
-        init.signal.addEventListener("abort", () => reject(new Error("aborted")));
+      unlessAborted(init.signal, (resolve, reject) => {
         const arrives = (work: () => void): void =>
           void this.world.scheduler.after(this.latencyMs, () => this.isLost(init, "answer", path) || this.#run(work));
         chunks.next().then(
@@ -312,4 +310,19 @@ export class SimProcess {
     if (this.#state === "running") work();
     else if (this.#state === "paused") this.#held.push(work);
   }
+}
+
+/** As `new Promise`; an abort rejects as well. One signal serves many requests, so each takes its listener away again. */
+function unlessAborted<T>(signal: Sent["signal"], work: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new Error("aborted"));
+    const settling =
+      <A>(settle: (value: A) => void) =>
+      (value: A): void => {
+        signal.removeEventListener("abort", abort);
+        settle(value);
+      };
+    signal.addEventListener("abort", abort);
+    work(settling(resolve), settling(reject));
+  });
 }

@@ -12,6 +12,8 @@ export interface ModelEvent {
 
 export class StoreHistory {
   readonly #snapshots = new Map<number, Snapshot>();
+  /** What each text holds: most rows of a snapshot are those of the one before. */
+  readonly #objects = new Map<string, KubeObject>();
 
   /** Remembers the content of the store at `revision`, its newest one. */
   remember(revision: number, rows: Iterable<{ key: string; data: string }>): void {
@@ -25,7 +27,7 @@ export class StoreHistory {
   /** The rows of a list at `revision`, in key order. */
   list(revision: number, sees: (key: string, object: KubeObject) => boolean): { key: string; data: string }[] {
     const rows = [...(this.#snapshots.get(revision) ?? [])].map(([key, data]) => ({ key, data }));
-    return rows.filter(({ key, data }) => sees(key, JSON.parse(data) as KubeObject)).sort((a, b) => (a.key < b.key ? -1 : 1));
+    return rows.filter(({ key, data }) => sees(key, this.#objectOf(data))).sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   /** The events of a watch from `since` up to `until`, computed from neighbouring snapshots. */
@@ -41,5 +43,11 @@ export class StoreHistory {
       }
     }
     return events;
+  }
+
+  #objectOf(data: string): KubeObject {
+    const known = this.#objects.get(data) ?? (JSON.parse(data) as KubeObject);
+    this.#objects.set(data, known);
+    return known;
   }
 }

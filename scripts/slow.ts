@@ -94,7 +94,12 @@ await runProgram({
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
         () => vitest("slow object tests", { config: "vitest.config.ts", env }),
         () => vitest("slow simulations", { config: PURE, env }),
-        () => vitest("random histories", { config: PURE, files: HISTORIES, env: { SIM_HISTORIES: String(length.historiesOfEach) } }),
+        () =>
+          vitest(`random histories of seed ${seed}`, {
+            config: PURE,
+            files: HISTORIES,
+            env: { SIM_HISTORIES: String(length.historiesOfEach), SIM_FIRST_SEED: seed },
+          }),
         // Seeds beyond those of `npm test`.
         () => simulate("simulated histories", length.histories, FIRST_SEED),
         () => simulate(`simulated histories of seed ${seed}`, length.historiesOfCommit, seed),

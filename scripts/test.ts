@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { inMemory } from "./testing/memory-folder";
 import { endCommands } from "./testing/commands";
+import { seedOfCommit } from "./testing/seed-of-commit";
 import { check, finish, inTurn } from "./testing/steps";
 import { sourceChecks } from "./testing/source-checks";
 import { vitest } from "./testing/vitest-run";
@@ -31,7 +32,7 @@ await runProgram({
   usage,
   parse: (args) => parseCommandLine("npm test", { args, options: {} }),
   main: async () => {
-    const env = inMemory({ beforeEnd: endCommands });
+    const env = { ...inMemory({ beforeEnd: endCommands }), SIM_FIRST_SEED: String(seedOfCommit()) };
     // Three lanes for two cores: objects and servers wait now and then. All take about as long.
     const lanes = await Promise.all([
       inTurn([

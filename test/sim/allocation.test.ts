@@ -9,7 +9,7 @@ import { overriding } from "../support/worlds/overriding";
 import { type HistoryReport, runHistory } from "../support/sim/history";
 import { expectNoticed } from "../support/sim/noticed";
 import type { Sabotage } from "../support/sim/platform";
-import { histories, SEED, seedsOf } from "../support/sim/seeds";
+import { commandOf, histories, SEED, seedsOf } from "../support/sim/seeds";
 
 const HISTORIES = histories(80);
 /** Within so many histories the loss of a protection has to show. */
@@ -79,5 +79,5 @@ function forgetful(storage: LedgerStorage): LedgerStorage["numberGet"] {
 }
 
 function describeFailure({ seed, violations, ...rest }: HistoryReport): string {
-  return [`SEED=${seed}: ${JSON.stringify(rest)}`, ...violations].join("\n  ");
+  return [`${commandOf(seed)}: ${JSON.stringify(rest)}`, ...violations].join("\n  ");
 }

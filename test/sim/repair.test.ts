@@ -13,7 +13,7 @@ import { SimCluster } from "../support/sim/cluster";
 import { crashSomeone, drawFaults, isExpected } from "../support/sim/history";
 import { CLIENT, NO_FAULTS } from "../support/sim/network";
 import { DELETE } from "../support/worlds/store-world";
-import { firstSeeds, histories, SEED, seedsOf } from "../support/sim/seeds";
+import { firstSeeds, fixedSeedsOf, histories, SEED } from "../support/sim/seeds";
 
 const HISTORIES = histories(40);
 const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];
@@ -100,7 +100,7 @@ describe("random histories with repair", () => {
   it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): ends whole`, async () => {
     const failed: string[] = [];
     const total = { deletedByHand: 0, restored: 0, nodePortsRestored: 0, nodePortsFreed: 0, passes: 0 };
-    for (const seed of seedsOf(HISTORIES)) {
+    for (const seed of fixedSeedsOf(HISTORIES)) {
       const { violations, ...counts } = await runRepairHistory(seed);
       for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += counts[key];
       if (violations.length > 0) failed.push([`SEED=${seed}`, ...violations].join("\n  "));

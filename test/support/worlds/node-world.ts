@@ -38,6 +38,8 @@ export class NodeWorld extends EndpointWorld {
   private lifecycle: Controller | undefined;
   #nodeLife = 0;
   #cancelAlarm = (): void => undefined;
+  /** The alarm went off, and its work is not over. */
+  #isRinging = false;
 
   constructor() {
     super();
@@ -57,11 +59,15 @@ export class NodeWorld extends EndpointWorld {
     void this.lifecycle?.ask();
   }
 
-  /** The controller's object begins anew: its rows and its alarm are left. */
+  /**
+   * The controller's object begins anew: its rows and its alarm are left. An alarm that the former object did not end goes off again: the platform has
+   * each of them done at least once.
+   */
   startLifecycle(): void {
     this.stopLifecycle();
     this.lifecycle = this.#made(++this.#nodeLife);
-    if (this.alarm !== undefined) this.#ringAt(Math.max(this.alarm, this.scheduler.now));
+    const { now } = this.scheduler;
+    if (this.alarm !== undefined || this.#isRinging) this.#ringAt(Math.max(this.alarm ?? now, now));
   }
 
   stopLifecycle(): void {
@@ -172,8 +178,16 @@ export class NodeWorld extends EndpointWorld {
     this.alarm = atMs;
     this.#cancelAlarm = this.scheduler.after(atMs - this.scheduler.now, () => {
       this.alarm = undefined;
-      void this.lifecycle?.alarm();
+      void this.#ring();
     });
+  }
+
+  /** Of an object that dies the work never ends. */
+  async #ring(): Promise<void> {
+    const life = this.#nodeLife;
+    this.#isRinging = true;
+    await this.lifecycle?.alarm();
+    if (life === this.#nodeLife) this.#isRinging = false;
   }
 
   #made(life: number): Controller {

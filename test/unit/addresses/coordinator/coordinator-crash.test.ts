@@ -8,7 +8,7 @@ import { onlyCoveredBy } from "../../../../src/addresses/topology/coverage";
 import { type DrawChoice, drawOwner } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld } from "../../../support/worlds/coordinator-world";
-import { firstSeeds, histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { histories, seedsOf } from "../../../support/sim/seeds";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 /** Repeats a client's request, which a crash may lose, until the wanted state is there. */
@@ -218,11 +218,5 @@ function inGap(gap: { first: string; last: string }, address: string): boolean {
 }
 
 describe("random lives with random deaths", () => {
-  it.each(firstSeeds(10))("seed %i: no address is given out twice or loses its cover, and everything comes to rest", randomLife);
-
-  it(
-    "seeds of the commit: no address is given out twice or loses its cover, and everything comes to rest",
-    () => playEach(seedsOf(histories(3)), randomLife),
-    120_000,
-  );
+  it.each(seedsOf(histories(10)))("seed %i: no address is given out twice or loses its cover, and everything comes to rest", randomLife);
 });

@@ -2,12 +2,15 @@
  * Which random histories run. The environment says it, as the configurations of Vitest hand it on: `SEED=<n>` runs one history alone, `SIM_HISTORIES=<n>`
  * sets how many there are, `SIM_FIRST_SEED=<n>` where they begin. `npm test` and .ci/run begin at a seed of the commit; .ci/run has more of them.
  */
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 
 const env = (import.meta as { env?: Record<string, string | undefined> }).env ?? {};
 
 /** 0 = all */
 export const SEED = Number(env["SEED"] || "0");
+
+/** Of all seeds of a row: SIM_HISTORIES may ask for many. */
+const FURTHER_MS_MAX = 120_000;
 
 const FIRST_SEED = Number(env["SIM_FIRST_SEED"] || "1");
 
@@ -39,6 +42,16 @@ export async function playEach(seeds: readonly number[], play: (seed: number) =>
       throw new Error(`${commandOf(seed)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
   }
+}
+
+/** A row for each fixed seed, whose title has it as `seed %i`, and one row for so many seeds of this run, whose title is the same in each. */
+export function itOfSeeds(
+  title: string,
+  seeds: { fixed: readonly number[]; further: number },
+  play: (seed: number) => void | Promise<void>,
+): void {
+  it.each(seeds.fixed)(title, (seed) => play(seed));
+  it(title.replace("seed %i", "further seeds"), () => playEach(seedsOf(histories(seeds.further)), play), FURTHER_MS_MAX);
 }
 
 /** The command that plays the history of a seed in the file whose test runs now. */

@@ -8,7 +8,7 @@ import { onlyCoveredBy } from "../../../../src/addresses/topology/coverage";
 import { type DrawChoice, drawOwner } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld } from "../../../support/worlds/coordinator-world";
-import { histories, seedsOf } from "../../../support/sim/seeds";
+import { firstSeeds, itOfSeeds } from "../../../support/sim/seeds";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 /** Repeats a client's request, which a crash may lose, until the wanted state is there. */
@@ -218,5 +218,9 @@ function inGap(gap: { first: string; last: string }, address: string): boolean {
 }
 
 describe("random lives with random deaths", () => {
-  it.each(seedsOf(histories(10)))("seed %i: no address is given out twice or loses its cover, and everything comes to rest", randomLife);
+  itOfSeeds(
+    "seed %i: no address is given out twice or loses its cover, and everything comes to rest",
+    { fixed: firstSeeds(10), further: 3 },
+    randomLife,
+  );
 });

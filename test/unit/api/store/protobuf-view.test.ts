@@ -14,6 +14,7 @@ import { type ProtobufEvent, readFrames, readProtobuf } from "../../../support/v
 import { aLease, collectionRequest, StoreWorld, type Watched } from "../../../support/worlds/store-world";
 import { RandomHistory, SELECTIONS } from "../../../support/worlds/random-store-history";
 import { seededRandom } from "../../../support/sim/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
 import { RandomValues } from "../schema/random-values";
 
 const OBJECT: Representation = { as: "object" };
@@ -149,15 +150,14 @@ describe("watches in protobuf", () => {
     expect(eventsOf(partial).map(brief)).toEqual(["ADDED a@2"]);
   });
 
-  it("random histories: the watch in protobuf tells what the watch in JSON tells", async () => {
-    for (let seed = 1; seed <= 20; seed++) {
+  it("random histories: the watch in protobuf tells what the watch in JSON tells", () =>
+    playEach(seedsOf(histories(20)), async (seed) => {
       const history = new RandomHistory(seed);
       const { world } = history;
       await history.steps(20);
       const pairs = SELECTIONS.map(({ request }) => [world.watch(request), world.watch({ ...request, ...protobuf })] as const);
       await history.steps(20);
       await world.scheduler.pass(0);
-      for (const [json, decoded] of pairs) expect(eventsOf(decoded).map(brief), `seed ${seed}`).toEqual(json.brief);
-    }
-  });
+      for (const [json, decoded] of pairs) expect(eventsOf(decoded).map(brief)).toEqual(json.brief);
+    }));
 });

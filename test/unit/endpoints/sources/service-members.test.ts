@@ -7,6 +7,7 @@ import { podFacts } from "../../../../src/endpoints/sources/pod-facts";
 import { type DueService, mergeDue, ServiceMembers } from "../../../../src/endpoints/sources/service-members";
 import { hasPods, selects } from "../../../../src/endpoints/sources/service-pods";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
 import { aNode, aPod, aService, type PodOptions } from "../../../support/worlds/slice-world";
 
 function members(): ServiceMembers {
@@ -160,8 +161,8 @@ it("two changes before one look: the earlier time, or that of a new Service", ()
   expect(mergeDue(due(9, true), due(11, true)).changedAt).toBe(11);
 });
 
-it("100 random histories: Pods of each Service as a search finds them; a Service that is not due has the same wanted slices as before", () => {
-  for (let seed = 1; seed <= 100; seed++) {
+it("100 random histories: Pods of each Service as a search finds them; a Service that is not due has the same wanted slices as before", () =>
+  playEach(seedsOf(histories(100)), (seed) => {
     const random = seededRandom(seed);
     const world = new ServiceMembers();
     const services = new Map<string, Service>();
@@ -203,12 +204,11 @@ it("100 random histories: Pods of each Service as a search finds them; a Service
         const at = keyOf(service);
         const found = world.podsOf(service).map((pod) => pod.name);
         const searched = [...pods.values()].map(podFacts).filter((pod) => hasPods(service) && selects(service, pod));
-        expect(found.sort(), `seed ${seed}`).toEqual(searched.map((pod) => pod.name).sort());
+        expect(found.sort()).toEqual(searched.map((pod) => pod.name).sort());
         expect(world.service(at)).toEqual(service);
         const now = plan(service);
-        if (!due.has(at)) expect(now, `seed ${seed}`).toBe(wanted.get(at));
+        if (!due.has(at)) expect(now).toBe(wanted.get(at));
         wanted.set(at, now);
       }
     }
-  }
-});
+  }));

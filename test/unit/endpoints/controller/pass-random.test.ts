@@ -1,11 +1,12 @@
 /** Random histories of a cluster whose controllers die, sleep, lose calls, rows and histories: in the end everything is as a naive computation says. */
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import type { Endpoints, EndpointSlice, Node, Pod, Service } from "../../../../src/api/meta/kubernetes";
 import { MIRRORING_CONTROLLER, SLICE_CONTROLLER } from "../../../../src/api/meta/endpoint-keys";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { naiveEndpoints, sliceLines } from "../../../model/naive-endpoints";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { itOfSeeds } from "../../../support/sim/seeds";
 import { EndpointWorld } from "../../../support/worlds/endpoint-world";
 import { aNode, aPod, aService, ipv4 } from "../../../support/worlds/slice-world";
 
@@ -72,8 +73,9 @@ const CHANGES: readonly Change[] = [
 const ofManager = (world: EndpointWorld, manager: string): EndpointSlice[] =>
   world.slices.filter(({ metadata }) => metadata?.labels?.["endpointslice.kubernetes.io/managed-by"] === manager);
 
-it.each(Array.from({ length: HISTORIES }, (_, i) => SEED + i))(
+itOfSeeds(
   "history of seed %i: slices and Endpoints are right in the end",
+  { fixed: Array.from({ length: HISTORIES }, (_, i) => SEED + i), further: 5 },
   async (seed) => {
     const random = seededRandom(seed);
     const world = new EndpointWorld({

@@ -1,11 +1,12 @@
 /** Random histories of Pods, Nodes, the Service and strangers: after each look the slices say what the naive computation says, with few writes. */
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import type { EndpointSlice, Pod } from "../../../../src/api/meta/kubernetes";
 import { LABEL_MANAGED_BY, SLICE_CONTROLLER } from "../../../../src/api/meta/endpoint-keys";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { naiveEndpoints, sliceLines } from "../../../model/naive-endpoints";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { itOfSeeds } from "../../../support/sim/seeds";
 import { aNode, aPod, aService, ipv4, SliceWorld } from "../../../support/worlds/slice-world";
 
 const HISTORIES = 60;
@@ -105,8 +106,9 @@ function writesMax(world: SliceWorld, before: readonly string[], after: readonly
   return lost + Math.floor(come.length / world.max) + groups + families;
 }
 
-it.each(Array.from({ length: HISTORIES }, (_, i) => SEED + i))(
+itOfSeeds(
   "history of seed %i: union, sizes and writes hold after each look",
+  { fixed: Array.from({ length: HISTORIES }, (_, i) => SEED + i), further: 5 },
   (seed) => {
     const random = seededRandom(seed);
     const world = new SliceWorld();

@@ -6,6 +6,7 @@ import { endpointKey, endpointsOf } from "../../../../src/endpoints/slices/slice
 import { SliceTracker } from "../../../../src/endpoints/slices/slice-tracker";
 import { naiveEndpoints } from "../../../model/naive-endpoints";
 import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
 import { aPod, ipv4, SliceWorld, type SliceWrite } from "../../../support/worlds/slice-world";
 
 const HISTORIES = 50;
@@ -74,6 +75,9 @@ function isPossible(world: SliceWorld, { families }: ReturnType<typeof planSlice
 it(`${HISTORIES} histories from seed ${SEED} with a late feed: no endpoint is ever in two slices, and all are there in the end`, () => {
   for (let seed = SEED; seed < SEED + HISTORIES; seed++) expect(duplicatesOf(seed, true), `seed ${seed}`).toBe(0);
 });
+
+it("histories of the commit with a late feed: no endpoint is ever in two slices, and all are there in the end", () =>
+  playEach(seedsOf(histories(5)), (seed) => expect(duplicatesOf(seed, true)).toBe(0)));
 
 it("the same history without the tracker and without a feed: endpoints stand in two slices", () => {
   expect(duplicatesOf(SEED, false)).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ const env = (import.meta as { env?: Record<string, string | undefined> }).env ??
 export const SEED = Number(env["SEED"] || "0");
 
 /** Of all seeds of a row: SIM_HISTORIES may ask for many. */
-const FURTHER_MS_MAX = 120_000;
+const FURTHER_MS_MAX = 600_000;
 
 const FIRST_SEED = Number(env["SIM_FIRST_SEED"] || "1");
 

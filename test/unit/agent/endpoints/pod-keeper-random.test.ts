@@ -2,10 +2,11 @@
  * Random histories: the file is edited, broken and lost, users and the collector delete Pods, Nodes are made anew, the server goes away, the agent dies, requests are lost. At the end the Pods
  * are those of the file without what users have switched off, and each is ready as its process is.
  */
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import type { Pod } from "../../../../src/api/meta/kubernetes";
 import { readEndpointFile } from "../../../../src/agent/endpoints/endpoint-file";
 import { seededRandom, pick } from "../../../support/sim/seeded-random";
+import { firstSeeds, itOfSeeds } from "../../../support/sim/seeds";
 import { MachineWorld, NODE } from "../../../support/worlds/machine-world";
 
 const SECOND = 1_000;
@@ -162,7 +163,7 @@ class History {
 }
 
 describe("random history of a machine's endpoints", () => {
-  it.each(Array.from({ length: HISTORIES }, (_, i) => i + 1))("seed %i: ends as the file, users and processes say", async (seed) => {
+  itOfSeeds("seed %i: ends as the file, users and processes say", { fixed: firstSeeds(HISTORIES), further: 2 }, async (seed) => {
     const history = new History(seed);
     const { world } = history;
     await history.run();

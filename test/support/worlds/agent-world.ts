@@ -25,8 +25,13 @@ export class AgentWorld extends ApiWorld {
   readonly folders = new Map<string, Map<string, string>>();
   /** Whether the state folders, and the file of the token, fail. */
   fileFault: (what: "read" | "write" | "token", name: string) => boolean = () => false;
-  /** processes whose endpoint part has written something, in the server's order; one that goes on stands there once */
+  /**
+   * Processes whose endpoint part has written something, in the server's order; one that goes on stands there once. What a process had sent when it was
+   * killed may arrive after the next one of its folder has begun, which waits for nobody: that does not count.
+   */
   readonly writers: string[] = [];
+  /** processes by name */
+  readonly agents = new Map<string, SimAgent>();
 
   constructor() {
     super([nodesDefinition, leasesDefinition]);
@@ -35,8 +40,15 @@ export class AgentWorld extends ApiWorld {
   override async answer(path: string, init: Sent): Promise<Answer> {
     const answer = await super.answer(path, init);
     const { writer } = WRITER.exec(init.method === "PATCH" && answer.status === 200 ? (init.body ?? "") : "")?.groups ?? {};
-    if (writer !== undefined && this.writers.at(-1) !== writer) this.writers.push(writer);
+    const last = this.writers.at(-1);
+    if (writer !== undefined && last !== writer && !this.#isFollowed(writer, last)) this.writers.push(writer);
     return answer;
+  }
+
+  /** Whether the process was killed, and the last writer is one of the same folder. */
+  #isFollowed(writer: string, last: string | undefined): boolean {
+    const [agent, next] = [this.agents.get(writer), last === undefined ? undefined : this.agents.get(last)];
+    return agent !== undefined && agent.process.isDead && agent.folder === next?.folder && this.writers.includes(writer);
   }
 
   get node(): Node | undefined {
@@ -101,6 +113,7 @@ export class SimAgent {
   ) {
     this.folder = of.folder ?? "a";
     this.process = new SimProcess(world, of);
+    world.agents.set(this.name, this);
     const { clock } = this.process;
     const send: SendLike = (path, init) =>
       world.fileFault("token", "") ? Promise.reject(new Error("ENOENT: token")) : this.process.send(path, init);

@@ -3,6 +3,7 @@ import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
 import { resolveOwner } from "../../../../src/controllers/garbage-collection/resolve-owner";
 import { CollectorWorld, type Fault, type WorldKind } from "../../../support/worlds/collector-world";
 import { seededRandom } from "../../../support/sim/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
 
 const SEED = 20_261_121;
 const HISTORIES = 60;
@@ -46,8 +47,12 @@ function modelOf(world: CollectorWorld): Model {
   return new Map([...world.all()].map(([id, metadata]) => [id, { uid: metadata.uid ?? "", references: metadata.ownerReferences ?? [] }]));
 }
 
-/** An owner under Foreground deletion outlives its blocking dependents, except for those that wait for it in turn. */
+/**
+ * An owner under Foreground deletion outlives its blocking dependents, except for those that wait for it in turn. The collector takes such a circle by one
+ * look: the others of it may go in any order, although the first one that is gone leaves it open.
+ */
 function watchOrder(world: CollectorWorld, violations: string[]): void {
+  const circles: ReadonlySet<string>[] = [];
   world.onRemoval = (kind, { metadata = {} }) => {
     if (!metadata.finalizers?.includes("foregroundDeletion")) return;
     const owner = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name ?? ""}`;
@@ -56,11 +61,17 @@ function watchOrder(world: CollectorWorld, violations: string[]): void {
       [...model].flatMap(([other, { references }]) =>
         references.some((ref) => ref.blockOwnerDeletion && ref.uid === model.get(id)?.uid && ownerId(other, ref) === id) ? [other] : [],
       );
+    const waitingFor = (id: string): Set<string> => {
+      const reached = new Set(waits(id));
+      for (const one of reached) for (const other of waits(one)) reached.add(other);
+      return reached;
+    };
+    const circle = new Set([...waitingFor(owner)].filter((id) => waitingFor(id).has(owner)));
     for (const dependent of waits(owner)) {
-      const reached = new Set([dependent]);
-      for (const id of reached) for (const other of waits(id)) reached.add(other);
-      if (!reached.has(owner)) violations.push(`${owner} went before ${dependent}`);
+      if (circle.has(dependent) || circles.some((opened) => opened.has(owner) && opened.has(dependent))) continue;
+      violations.push(`${owner} went before ${dependent}`);
     }
+    if (circle.size > 0) circles.push(circle);
   };
 }
 
@@ -134,12 +145,11 @@ async function history(seed: number): Promise<void> {
 
 describe("garbage collection", () => {
   it(`random graphs, circles, policies, faults and restarts (${HISTORIES} histories from seed ${SEED}): ends as the slow model`, async () => {
-    for (let seed = SEED; seed < SEED + HISTORIES; seed++) {
-      try {
-        await history(seed);
-      } catch (error) {
-        throw new Error(`seed ${seed}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`, { cause: error });
-      }
-    }
+    const seeds = Array.from({ length: HISTORIES }, (_, i) => SEED + i);
+    await playEach(seeds, history);
   });
+
+  it("further random histories: end as the slow model", () => playEach(seedsOf(histories(10)), history));
+
+  it("seed 123457195, which failed once: ends as the slow model", () => history(123_457_195));
 });

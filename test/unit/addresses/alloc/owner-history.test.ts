@@ -1,6 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect } from "vitest";
 import type { AllocateItem } from "../../../../src/addresses/rpc/service-cidr";
 import { OwnerWorld, aConfig } from "../../../support/worlds/owner-world";
+import { itOfSeeds } from "../../../support/sim/seeds";
 import { seededRandom } from "../../../support/sim/seeded-random";
 
 /**
@@ -18,7 +19,7 @@ interface Row {
 }
 
 describe("random history", () => {
-  it.each(SEEDS)("seed %i: one holder per address, idempotent tokens, growing gens", async (seed) => {
+  itOfSeeds("seed %i: one holder per address, idempotent tokens, growing gens", { fixed: SEEDS, further: 3 }, async (seed) => {
     const world = new OwnerWorld(seed);
     const random = seededRandom(seed * 7919);
     const chance = (percent: number): boolean => random.below(100) < percent;

@@ -3,7 +3,7 @@
  * the server said, in the server's order, and the consumer keeps what it needs.
  *
  * - A watch that ends, breaks or is refused for a while (429, 5xx) goes on from the last revision.
- * - Where history is gone (410), and after every other error, the follower lists anew.
+ * - Where history is gone (410), where the server has not reached the revision (a restored one), and after every other error, the follower lists anew.
  * - When the snapshot of a list in pages is gone (410), one page has all.
  * - It rests longer after each error, until the server sends something.
  */
@@ -11,7 +11,7 @@ import { parseJson } from "../../core/base/exact-json";
 import type { Clock, Random } from "../../core/base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { type Body, linesOf } from "./body-lines";
-import { type Answer, type FetchLike, refusal } from "./fetch-like";
+import { type Answer, type FetchLike, isAheadOfServer, type Refused, refusal, statusIn } from "./fetch-like";
 import { RetryPause, spread } from "./retry-pause";
 
 const WATCH_SECONDS = 300;
@@ -44,7 +44,7 @@ export interface FollowCollectionOptions<T extends KubeObject> {
   readonly retryMsMax?: number;
   /** The next step is read after this one is done. When it fails, the error is reported and the follower lists anew. */
   onStep(step: FollowStep<T>): void | Promise<void>;
-  /** Called when the API server refuses or cannot be reached, but not when history is gone (410). The follower tries again. */
+  /** Called when the API server refuses or cannot be reached, but not when it has not the history (410, 504). The follower tries again. */
   onError?(error: Error): void;
   /** Called when the server does not serve the collection. Answers the ms until it is asked again; undefined = an error as every other. */
   onNotServed?(): Promise<number | undefined>;
@@ -61,12 +61,13 @@ interface CollectionPage<T> {
 
 interface WatchEvent<T> {
   readonly type: ObjectChange<T>["type"] | "BOOKMARK" | "ERROR";
-  readonly object: T & { readonly code?: number; readonly message?: string };
+  /** of an ERROR: a Status */
+  readonly object: T & Refused & { readonly message?: string };
 }
 
 /**
- * The history that a watch asks for is gone, or the collection is: the follower lists anew. This is no error to report: a server keeps only so much
- * history, and the list misses nothing. If the list is refused, that is reported.
+ * The history that a watch asks for is gone or was never there, or the collection is gone: the follower lists anew. This is no error to report: a server
+ * keeps only so much history, and the list misses nothing. If the list is refused, that is reported.
  */
 class Expired extends Error {}
 
@@ -171,7 +172,9 @@ class CollectionFollower<T extends KubeObject> {
     const answer = await this.#get(this.#watchPath(spread(seconds, this.#options.random))).catch(interrupt);
     if (answer.status === 410 || answer.status === 404) throw new Expired();
     if (answer.status !== 200 || !answer.body) {
-      const refused = refusal(answer.status, await answer.text());
+      const text = await answer.text();
+      if (isAheadOfServer(statusIn(text))) throw new Expired();
+      const refused = refusal(answer.status, text);
       throw answer.status === 429 || answer.status >= 500 ? new Interrupted(refused) : refused;
     }
     const begun = this.#options.clock.now();
@@ -245,8 +248,9 @@ class CollectionFollower<T extends KubeObject> {
 }
 
 /** The error of an ERROR event. */
-function failureOf({ code = 500, message = "" }: { readonly code?: number; readonly message?: string }): Error {
-  if (code === 410) return new Expired();
+function failureOf(status: Refused & { readonly message?: string }): Error {
+  const { code = 500, message = "" } = status;
+  if (code === 410 || isAheadOfServer(status)) return new Expired();
   return code === 429 || code >= 500 ? new Interrupted(refusal(code, message)) : refusal(code, message);
 }
 

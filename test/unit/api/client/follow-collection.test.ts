@@ -14,6 +14,8 @@ interface List {
 
 interface Watch {
   status?: number;
+  /** the body of a refusal */
+  text?: string;
   /** pieces of the body */
   pieces?: string[];
   /** the watch then stays open (until it is aborted), is lost, or ends; "refused": no connection */
@@ -22,7 +24,9 @@ interface Watch {
 
 const object = (name: string, revision: number): ConfigMap => ({ metadata: { name, resourceVersion: String(revision) } });
 const event = (type: string, name: string, revision: number) => `${JSON.stringify({ type, object: object(name, revision) })}\n`;
-const failure = (code: number) => `${JSON.stringify({ type: "ERROR", object: { code, message: "no" } })}\n`;
+const failure = (code: number, causes: object[] = []) =>
+  `${JSON.stringify({ type: "ERROR", object: { code, message: "no", details: { causes } } })}\n`;
+const TOO_LARGE = { reason: "ResourceVersionTooLarge", message: "Too large resource version" };
 
 /** An API server that answers from two scripts; the last entry of each answers on and on. */
 class ScriptedServer {
@@ -44,7 +48,12 @@ class ScriptedServer {
       const text = JSON.stringify({ metadata, items: names.map((name) => object(name, revision)) });
       return Promise.resolve({ status, text: () => Promise.resolve(text), body: null });
     }
-    const { status = 200, pieces = [], then = "stays" } = this.watches[Math.min(this.#watches++, this.watches.length - 1)] ?? {};
+    const {
+      status = 200,
+      text = "refused",
+      pieces = [],
+      then = "stays",
+    } = this.watches[Math.min(this.#watches++, this.watches.length - 1)] ?? {};
     if (then === "refused") return Promise.reject(new Error("connection refused"));
     async function* body() {
       yield* pieces;
@@ -55,7 +64,7 @@ class ScriptedServer {
         });
       }
     }
-    return Promise.resolve({ status, text: () => Promise.resolve("refused"), body: status === 200 ? body() : null });
+    return Promise.resolve({ status, text: () => Promise.resolve(text), body: status === 200 ? body() : null });
   };
 
   get listPaths(): string[] {
@@ -200,6 +209,9 @@ describe("followCollection", () => {
     ["answer 503", { status: 503 }, "the API server answers 503: refused"],
     ["answer 429", { status: 429 }, "the API server answers 429: refused"],
     ["event ERROR 500", { pieces: [failure(500)] }, "the API server answers 500: no"],
+    ["event ERROR 504 without a cause", { pieces: [failure(504)] }, "the API server answers 504: no"],
+    ["answer 504 of a proxy", { status: 504, text: "<html>" }, "the API server answers 504: <html>"],
+    ["answer 504 that is JSON without members", { status: 504, text: "null" }, "the API server answers 504: null"],
   ])("%s: reported, and the watch goes on after a rest without a new list", async (_, fault, error) => {
     const server = new ScriptedServer([{ names: ["a"] }], [fault, { pieces: [event("ADDED", "c", 8)] }]);
     const { steps, errors, pauses, stop } = follow(server);
@@ -214,6 +226,9 @@ describe("followCollection", () => {
     ["answer 410", { status: 410 }, []],
     ["answer 404", { status: 404 }, []],
     ["event ERROR 410", { pieces: [failure(410)] }, []],
+    ["answer 504, revision not reached", { status: 504, text: JSON.stringify({ code: 504, details: { causes: [TOO_LARGE] } }) }, []],
+    ["event ERROR 504, revision not reached", { pieces: [failure(504, [TOO_LARGE])] }, []],
+    ["event ERROR 504 of an older server", { pieces: [failure(504, [{ message: "Too large resource version" }])] }, []],
     ["answer 403", { status: 403 }, ["the API server answers 403: refused"]],
     ["event ERROR 400", { pieces: [failure(400)] }, ["the API server answers 400: no"]],
   ])("%s: the follower lists anew", async (_, fault, expected) => {

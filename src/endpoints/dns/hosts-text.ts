@@ -1,5 +1,5 @@
 /** The names of a cluster's Services as a file of hosts (man 5 hosts), which name servers such as dnsmasq read. */
-import type { NamedService, NamedSlice } from "./named-service";
+import { addressLabel, type NamedService, type NamedSlice } from "./named-service";
 
 export interface HostsOptions {
   /** below which the names stand, such as cluster.local */
@@ -10,25 +10,35 @@ export interface HostsOptions {
 
 /**
  * A line for each address of each Service. The first name of an address is the one that its reverse lookup finds. So ClusterIPs stand before
- * endpoints, as CoreDNS looks for them, and the name of an endpoint stands before that of its Service. Where an
- * endpoint has several Services, the first has the reverse name. Equal input in any order gives an equal text.
+ * endpoints, as CoreDNS looks for them, and the name of an endpoint stands before that of its Service. Of several names of an endpoint, the one with
+ * its Pod's hostname comes before one made of its address, whatever Service it belongs to; then the first by name. Equal input in any order gives an
+ * equal text.
  */
 export function hostsText(services: Iterable<NamedService>, slices: Iterable<NamedSlice>, options: HostsOptions): string {
   const place = options.placeOf ?? ((address: string) => address);
   const suffix = `svc.${options.domain}`;
   const endpoints = endpointsByService(slices);
   const fixed: string[] = [];
-  const headless: string[] = [];
+  const withHostname: string[] = [];
+  const withoutHostname: string[] = [];
   for (const { namespace, name, clusterIPs } of services) {
     const whole = `${name}.${namespace}.${suffix}`;
     for (const address of clusterIPs ?? []) fixed.push(`${place(address, "clusterIP")} ${whole}`);
     if (clusterIPs) continue;
     for (const [address, labels] of endpoints.get(serviceKey(namespace, name)) ?? []) {
-      const names = [...labels].sort().map((label) => `${label}.${whole}`);
-      headless.push([place(address, "endpoint"), ...names, whole].join(" "));
+      const made = addressLabel(address);
+      const hostnames = [...labels].filter((label) => label !== made).sort();
+      const names = [...hostnames, ...(labels.has(made) ? [made] : [])].map((label) => `${label}.${whole}`);
+      (hostnames.length > 0 ? withHostname : withoutHostname).push([place(address, "endpoint"), ...names, whole].join(" "));
     }
   }
-  return ["# The names of Services. npm run dns replaces this file.", ...byName(fixed), ...byName(headless), ""].join("\n");
+  return [
+    "# The names of Services. npm run dns replaces this file.",
+    ...byName(fixed),
+    ...byName(withHostname),
+    ...byName(withoutHostname),
+    "",
+  ].join("\n");
 }
 
 /** The labels of each address, by Service. */

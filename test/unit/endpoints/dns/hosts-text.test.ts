@@ -53,6 +53,18 @@ it.each<[string, NamedService[], NamedSlice[], string[]]>([
     ["192.0.2.1 a.db.default.svc.x db.default.svc.x", "fd00::1 a.db.default.svc.x db.default.svc.x"],
   ],
   [
+    "one address in two Services: the name with a hostname comes first",
+    [headless("a"), headless("z")],
+    [slice("a", "192.0.2.1 192-0-2-1"), slice("z", "192.0.2.1 z-0")],
+    ["192.0.2.1 z-0.z.default.svc.x z.default.svc.x", "192.0.2.1 192-0-2-1.a.default.svc.x a.default.svc.x"],
+  ],
+  [
+    "a hostname and the address as names of one endpoint: the hostname first",
+    [headless("a")],
+    [slice("a", "192.0.2.1 192-0-2-1", "192.0.2.1 web-0")],
+    ["192.0.2.1 web-0.a.default.svc.x 192-0-2-1.a.default.svc.x a.default.svc.x"],
+  ],
+  [
     "ClusterIPs before endpoints, both by name",
     [headless("a"), service("z", "10.0.0.2"), service("b", "10.0.0.1")],
     [slice("a", "10.0.0.1 one")],

@@ -302,6 +302,21 @@ upstreamRow("events (events.k8s.io): lifecycle", () => {
     expect((await api.get(`${core}/event-test`)).code).toBe(404);
   });
 
+  it.each(["Deployment:Scaled up", "Größe.17A", "x".repeat(300)])(
+    "a core event %s: made, read, patched, listed and deleted by that name",
+    async (name) => {
+      const core = "/api/v1/namespaces/default/events";
+      const event = { metadata: { name }, involvedObject: { kind: "Pod", namespace: "default", name: "regarded" }, reason: "Test" };
+      await api.must("POST", core, { body: event });
+      const path = `${core}/${encodeURIComponent(name)}`;
+      expect((await api.must("GET", path)).metadata?.name).toBe(name);
+      expect((await patch(path, STRATEGIC_PATCH, { count: 2 }))["count"]).toBe(2);
+      expect(names(await api.must("GET", core, { query: { fieldSelector: `metadata.name=${name}` } }))).toEqual([name]);
+      await api.must("DELETE", path);
+      expect((await api.get(path)).code).toBe(404);
+    },
+  );
+
   it.each<[string, Record<string, unknown>, string]>([
     ["without an eventTime", { eventTime: null }, "eventTime: Required value"],
     ["of a third type", { type: "Odd" }, 'type: Invalid value: "": has invalid value: Odd'],

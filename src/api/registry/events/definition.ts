@@ -8,6 +8,7 @@ import { EventsEventSchema } from "../../schema/events";
 import { BASE_STRATEGY } from "../base-strategy";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { type Change, defineResource } from "../resource";
+import { validateSegmentName } from "../segment-names";
 import { EVENT_COLUMNS, eventCells, sourceOf } from "./columns";
 import { completeCoreEvent, fromCoreEvent, toCoreEvent } from "./conversion";
 import { validateEvent, validateStrictCreate, validateStrictUpdate } from "./validate";
@@ -48,6 +49,8 @@ export const eventsDefinition = defineResource<CoreEvent>({
   fieldLabels: [...REFERENCE_FIELDS.map((key) => `involvedObject.${key}`), "reason", "reportingComponent", "source", "type"],
   strategy: {
     ...BASE_STRATEGY,
+    // A create through events.k8s.io has a stricter rule (validateStrictCreate).
+    validateName: validateSegmentName,
     defaults: completeCoreEvent,
     validate: (event: CoreEvent, { requestGroup }, before) =>
       validateEvent(event, requestGroup === EVENTS_GROUP ? "reportingController" : "reportingComponent").concat(

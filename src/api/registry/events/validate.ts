@@ -6,7 +6,8 @@ import { semanticEqual } from "../../meta/equality";
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { CoreEvent } from "../../meta/kubernetes";
-import { validateQualifiedName } from "../../meta/names";
+import { maskTrailingDash } from "../../meta/generate-name";
+import { validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
 import { utf8Length } from "../../../core/base/utf8-length";
 
 const TEXT_LENGTH_MAX = 128;
@@ -64,9 +65,9 @@ export function validateEvent(event: CoreEvent, reporter: "reportingController" 
   return errors;
 }
 
-/** Further rules of a create through events.k8s.io: the new fields are set and the deprecated ones are not. */
+/** Further rules of a create through events.k8s.io: the name is one of DNS, the new fields are set and the deprecated ones are not. */
 export function validateStrictCreate(event: CoreEvent): FieldError[] {
-  const errors = validateSeries(event);
+  const errors = [...validateDNSName(event), ...validateSeries(event)];
   const { type = "", count = 0, source } = event;
   if (!event.eventTime) errors.push(required("eventTime"));
   if (!TYPES.includes(type)) errors.push(invalidValue("type", "", `has invalid value: ${type}`));
@@ -86,6 +87,15 @@ export function validateStrictUpdate({ after, before }: { after: CoreEvent; befo
     }
   }
   return errors;
+}
+
+function validateDNSName({ metadata: { name = "", generateName = "" } = {} }: CoreEvent): FieldError[] {
+  return [
+    ...(generateName === "" ? [] : validateDNS1123Subdomain(maskTrailingDash(generateName))).map((message) =>
+      invalidValue("metadata.generateName", generateName, message),
+    ),
+    ...validateDNS1123Subdomain(name).map((message) => invalidValue("metadata.name", name, message)),
+  ];
 }
 
 function validateSeries({ series }: CoreEvent): FieldError[] {

@@ -9,7 +9,7 @@ import { validateDNS1123Subdomain, validatePathSegmentName } from "../../meta/na
 import { RBAC_GROUP } from "../../meta/rbac-names";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
-import { validateRoleName } from "../role-names";
+import { validateSegmentName } from "../segment-names";
 
 /** Bindings of both kinds have the same members. */
 type AnyBinding = RoleBinding | ClusterRoleBinding;
@@ -61,7 +61,7 @@ function keepsRole({ after, before }: Change<AnyBinding>): FieldError[] {
 function bindingStrategy(namespaced: boolean, kinds: readonly string[]): Strategy<AnyBinding> {
   return {
     ...BASE_STRATEGY,
-    validateName: validateRoleName,
+    validateName: validateSegmentName,
     defaults: defaultGroups,
     validate(binding) {
       const errors: FieldError[] = [];

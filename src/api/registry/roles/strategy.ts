@@ -5,7 +5,7 @@ import type { ClusterRole, Role } from "../../meta/kubernetes";
 import { BASE_STRATEGY } from "../base-strategy";
 import { validateLabelSelector } from "../label-selector";
 import type { Strategy } from "../resource";
-import { validateRoleName } from "../role-names";
+import { validateSegmentName } from "../segment-names";
 
 type PolicyRule = NonNullable<Role["rules"]>[number];
 
@@ -48,7 +48,7 @@ function validateAggregation({ aggregationRule }: ClusterRole, errors: FieldErro
   });
 }
 
-const COMMON_RULES = { ...BASE_STRATEGY, validateName: validateRoleName, defaults: defaultRules };
+const COMMON_RULES = { ...BASE_STRATEGY, validateName: validateSegmentName, defaults: defaultRules };
 
 export const roleStrategy: Strategy<Role> = {
   ...COMMON_RULES,

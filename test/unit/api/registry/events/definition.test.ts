@@ -69,6 +69,19 @@ describe("core events", () => {
     want.forEach((text, i) => (typeof text === "string" ? expect(got[i]).toBe(text) : expect(got[i]).toMatch(text)));
   });
 
+  it.each<[string, string, string[]]>([
+    ["upper case", "Foo.17A", []],
+    ["colons", "a:b", []],
+    ["blanks", "a b", []],
+    ["letters beyond ASCII", "Änderung", []],
+    ["more than 253 characters", "x".repeat(300), []],
+    ["a slash", "a/b", ["metadata.name: Invalid value: \"a/b\": may not contain '/'"]],
+    ["a percent sign", "a%b", ["metadata.name: Invalid value: \"a%b\": may not contain '%'"]],
+    ["two dots", "..", ["metadata.name: Invalid value: \"..\": may not be '..'"]],
+  ])("create, a name with %s: only the rule of path segments", (_, name, want) => {
+    expect(create(eventsDefinition, { ...core, metadata: { name, namespace: "ns" } }).errors).toEqual(want);
+  });
+
   it("an event of a cluster-scoped object: in default", () => {
     const event: CoreEvent = { ...core, metadata: { name: "e", namespace: "default" }, involvedObject: { kind: "Node", name: "n" } };
     expect(create(eventsDefinition, event, "default").errors).toEqual([]);
@@ -194,6 +207,25 @@ describe("events.k8s.io", () => {
     ],
   ])("create, %s: upstream's errors", (_, changes, want) => {
     expect(create(eventsDefinition, stored({ ...newer, ...changes } as EventsEvent), "ns", context).errors).toEqual(want);
+  });
+
+  const notDNS = (field: string, value: string) =>
+    `${field}: Invalid value: "${value}": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`;
+
+  it.each<[string, EventsEvent["metadata"], string[]]>([
+    ["upper case in the name", { name: "Foo" }, [notDNS("metadata.name", "Foo")]],
+    ["a colon in the name", { name: "a:b" }, [notDNS("metadata.name", "a:b")]],
+    ["a prefix that ends with a dash", { name: "a-x1", generateName: "a-" }, []],
+    ["upper case in the prefix", { name: "a", generateName: "Abc-" }, [notDNS("metadata.generateName", "Abc-")]],
+    ["a name that is no path segment either", { name: "a/b" }, ["metadata.name: Invalid value: \"a/b\": may not contain '/'"]],
+  ])("create, %s: a DNS name is needed here", (_, metadata, want) => {
+    const event = stored({ ...newer, metadata: { ...metadata, namespace: "ns" } });
+    expect(create(eventsDefinition, event, "ns", context).errors.slice(0, want.length || undefined)).toEqual(want);
+  });
+
+  it("an event with a name that is none of DNS: its series can be updated", () => {
+    const event = { ...newer, metadata: { name: "a:b", namespace: "ns" } };
+    expect(update(eventsDefinition, { after: stored({ ...event, series }), before: stored(event) }, context).errors).toEqual([]);
   });
 
   it.each<[string, Partial<EventsEvent>, string[]]>([

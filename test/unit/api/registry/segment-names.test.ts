@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { validateRoleName } from "../../../../src/api/registry/role-names";
+import { validateSegmentName } from "../../../../src/api/registry/segment-names";
 
 const UNFIT = "may not contain control characters or characters beyond U+FFFF";
 
@@ -16,5 +16,5 @@ it.each<[string, string, string[]]>([
   ["1,024 bytes", "ä".repeat(512), []],
   ["1,025 bytes", `${"ä".repeat(512)}a`, ["must be no more than 1024 bytes"]],
 ])("name of a role, %s: judged", (_, name, want) => {
-  expect(validateRoleName(name)).toEqual(want);
+  expect(validateSegmentName(name)).toEqual(want);
 });

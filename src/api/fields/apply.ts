@@ -25,7 +25,6 @@ import { mergeObjects } from "./merge";
 import { type FieldContext, formOf, ignoredMembers, takeFields, VersionedComparison } from "./ownership";
 import { prune } from "./prune";
 import { reconciled } from "./reconcile";
-import { withoutNulls } from "./remove";
 import { updatedManagers } from "./update";
 
 /** The manager of a whole object that nobody tracked before its first apply. */
@@ -46,7 +45,7 @@ export interface ApplyRequest extends FieldContext {
 }
 
 export interface Applied {
-  /** neither decoded nor defaulted yet; without kind, apiVersion and managedFields */
+  /** neither decoded nor defaulted yet: null may stand for an absent member; without kind, apiVersion and managedFields */
   object: KubeObject;
   /** the new metadata.managedFields; undefined = nobody owns anything */
   managedFields: ManagedFieldsEntry[] | undefined;
@@ -135,7 +134,7 @@ function attemptApply(request: ApplyRequest, live: JsonObject, config: JsonObjec
   const entry: Manager = { manager, operation: "Apply", apiVersion, subresource, time, fields: own };
   if (own.isEmpty()) taken.managers.delete(identity);
   else taken.managers.set(identity, sameFields ? { ...withFields(last, own), time } : entry);
-  return { object: withoutNulls(object), managers: taken.managers, conflicts: conflictsOf(taken.conflicts, managers) };
+  return { object, managers: taken.managers, conflicts: conflictsOf(taken.conflicts, managers) };
 }
 
 /** The conflicts of `kubectl`, except for those with its own client-side apply. */

@@ -72,18 +72,3 @@ function nameMembers(paths: PathSet, shape: Shape | undefined): PathSet {
   }
   return result;
 }
-
-/** The object without null members, at every depth: a new value where something changes. */
-export function withoutNulls(object: JsonObject): JsonObject {
-  const result: JsonObject = {};
-  for (const name of Object.keys(object)) {
-    const value = getMember(object, name) ?? null;
-    if (value !== null) setMember(result, name, isJsonObject(value) ? withoutNulls(value) : withoutNullsInItems(value));
-  }
-  return result;
-}
-
-function withoutNullsInItems(value: JsonValue): JsonValue {
-  if (!Array.isArray(value)) return value;
-  return value.map((item) => (isJsonObject(item) ? withoutNulls(item) : item));
-}

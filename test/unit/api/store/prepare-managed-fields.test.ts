@@ -170,6 +170,15 @@ describe("apply (ServerSideApply)", () => {
     }
   });
 
+  it("null as an entry of a map of strings: the empty string, as Go reads it; null for a field: absent", async () => {
+    const world = new StoreWorld();
+    const made = objectOf(await apply(world, lease({ holderIdentity: null }, { labels: { a: null, b: "1" } })));
+    expect(made).toMatchObject({ metadata: { labels: { a: "", b: "1" } } });
+    expect(made).not.toHaveProperty("spec.holderIdentity");
+    const changed = objectOf(await apply(world, lease({}, { labels: { a: "2", b: null } })));
+    expect(changed.metadata?.labels).toEqual({ a: "2", b: "" });
+  });
+
   it("a name other than the URL's: 400", async () => {
     const world = new StoreWorld();
     const body = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };

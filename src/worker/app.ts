@@ -24,12 +24,13 @@ import { parseTimeout, queryBool } from "./http/query";
 import { parseQuery, splitRequestUrl } from "./http/request-url";
 import { pageNotFound, statusResponse } from "./http/respond";
 import { removedData } from "./routing/removed-data";
+import { EMPTY_RESOURCES, listRoute } from "./routing/empty-resources";
 import { unservedTarget } from "./routing/request-info";
 import { servedApis, servedVersion } from "./routing/served";
 import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse, sliceControllerResponse } from "./system/check";
 import { clusterResponse } from "./system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse, resourceListResponse } from "./system/discovery";
-import { EMPTY_LISTS, emptyListResponse } from "./system/empty-lists";
+import { emptyListResponse, emptyResourceResponse } from "./system/empty-lists";
 import { checkPaths, PROBES, probeResponse } from "./system/healthz";
 import { type Probe } from "./system/health-slis";
 import { metricsResponse, slisResponse } from "./system/metrics";
@@ -236,12 +237,15 @@ for (const path of bothForms("/apis/:group"))
     path,
     readOnly((c) => groupResponse(c.req.raw, servedApis(c.env), lastSegment(c.req.path))),
   );
-for (const list of EMPTY_LISTS)
-  for (const path of bothForms(list.path))
+for (const resource of EMPTY_RESOURCES) {
+  for (const path of bothForms(listRoute(resource)))
     app.get(path, (c, next) => {
-      const empty = emptyListResponse(list, splitRequestUrl(c.req.raw.url).query);
+      const empty = emptyListResponse(resource, splitRequestUrl(c.req.raw.url).query);
       return empty ? ofCluster(c, () => empty) : next();
     });
+  if (resource.discovered)
+    app.get(`${listRoute(resource)}/:name`, (c) => ofCluster(c, () => emptyResourceResponse(resource, lastSegment(c.req.path))));
+}
 app.all("/api/:version/*", (c) => groupVersion(c, "", c.req.path.slice("/api/".length)));
 app.all("/apis/:group/:version/*", namedGroup);
 for (const path of bothForms("/openapi/v3"))

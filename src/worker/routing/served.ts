@@ -8,6 +8,7 @@ import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { allowsAll } from "../../core/config/config";
 import { configOf } from "./config-guard";
+import { EMPTY_RESOURCES, type EmptyResource } from "./empty-resources";
 import { type Review, REVIEWS } from "./review-kinds";
 
 export interface ServedVersion {
@@ -15,6 +16,8 @@ export interface ServedVersion {
   version: string;
   resources: ReadonlyMap<string, ResourceDefinition>;
   reviews: ReadonlyMap<string, Review>;
+  /** what discovery names although there are none */
+  empty: readonly EmptyResource[];
 }
 
 /** All that a server serves. One object for each `Reach`, so that it can be the key of a cache. */
@@ -40,11 +43,11 @@ const APIS: readonly (ServedApis & Reach)[] = [true, false].flatMap((multiCidr) 
 function servedWhere(isServed: (definition: ResourceDefinition) => boolean): ServedApis {
   const versions = new Map<
     string,
-    { group: string; version: string; resources: Map<string, ResourceDefinition>; reviews: Map<string, Review> }
+    { group: string; version: string; resources: Map<string, ResourceDefinition>; reviews: Map<string, Review>; empty: EmptyResource[] }
   >();
   const entry = (group: string, version: string) => {
     const key = `${group}/${version}`;
-    const found = versions.get(key) ?? { group, version, resources: new Map(), reviews: new Map() };
+    const found = versions.get(key) ?? { group, version, resources: new Map(), reviews: new Map(), empty: [] };
     versions.set(key, found);
     return found;
   };
@@ -52,6 +55,7 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
     for (const version of definition.versions) entry(definition.group, version).resources.set(definition.resource, definition);
   }
   for (const review of REVIEWS) entry(review.group, review.version).reviews.set(review.resource, review);
+  for (const resource of EMPTY_RESOURCES) if (resource.discovered) entry(resource.group, resource.version).empty.push(resource);
   return { versions: [...versions.values()] };
 }
 

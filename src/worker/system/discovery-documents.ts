@@ -28,7 +28,7 @@ interface DescribedSubresource {
 /** Resources that only take documents: reviews, and the collections that stand for subresources. */
 const CREATE_ONLY = { verbs: ["create"], shortNames: [], categories: [], subresources: [] };
 
-function describedBy({ version, resources, reviews }: ServedVersion): Described[] {
+function describedBy({ version, resources, reviews, empty }: ServedVersion): Described[] {
   return [
     ...[...resources.values()].map((definition) => ({
       ...definition,
@@ -39,6 +39,7 @@ function describedBy({ version, resources, reviews }: ServedVersion): Described[
       actions.flatMap(({ collection, kind }) => (collection ? [{ ...CREATE_ONLY, ...collection, kind, namespaced }] : [])),
     ),
     ...[...reviews.values()].map((review) => ({ ...review, ...CREATE_ONLY })),
+    ...empty.flatMap((resource) => (resource.discovered ? [{ ...resource, ...resource.discovered, subresources: [] }] : [])),
   ].sort((a, b) => (a.resource < b.resource ? -1 : 1));
 }
 

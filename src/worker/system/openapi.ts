@@ -49,12 +49,22 @@ async function allDocuments(apis: ServedApis): Promise<ReadonlyMap<string, Docum
   const there = v3Documents.get(apis);
   if (there) return there;
   const made = new Map<string, Document>();
-  for (const served of apis.versions) {
+  for (const served of documented(apis)) {
     const text = JSON.stringify(documentOf(served));
     made.set(pathOf(served), { text, hash: await hashOf(text) });
   }
   v3Documents.set(apis, made);
   return made;
+}
+
+/** Versions with nothing but kinds that have no objects have no document: kubectl shall go on to look for those kinds among the definitions. */
+function documented(apis: ServedApis): ServedVersion[] {
+  return apis.versions.filter(({ resources, reviews }) => resources.size + reviews.size > 0);
+}
+
+/** What follows `/openapi/v3/` of each document. */
+export function openApiV3Paths(apis: ServedApis): string[] {
+  return documented(apis).map(pathOf);
 }
 
 function documentOf(served: ServedVersion): OpenApiDocument {
@@ -116,7 +126,7 @@ function v2FormOf(accept: string): "json" | "protobuf" | undefined {
 async function v2Document(apis: ServedApis, form: "json" | "protobuf"): Promise<V2Document> {
   const there = v2Documents.get(apis)?.[form];
   if (there) return there;
-  const document = openApiV2Document(apis.versions.map(documentOf));
+  const document = openApiV2Document(documented(apis).map(documentOf));
   const body = form === "json" ? JSON.stringify(document) : encodeOpenApiV2(document);
   const hash = await hashOf(body);
   const made = { body, type: form === "json" ? JSON_TYPE : V2_PROTOBUF, etag: `"${hash}"` };

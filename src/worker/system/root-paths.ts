@@ -1,6 +1,7 @@
 /** `GET /`: the paths that are served. Source: upstream apiserver pkg/server/routes/index.go. */
 import { JSON_TYPE } from "../http/respond";
 import type { ServedApis } from "../routing/served";
+import { openApiV3Paths } from "./openapi";
 
 const OWN = ["/api", "/apis", "/metrics", "/metrics/slis", "/openapi/v2", "/openapi/v3", "/ranges", "/version"];
 
@@ -9,7 +10,8 @@ export function rootPathsResponse(apis: ServedApis, health: readonly string[]): 
   const paths = new Set([...OWN, ...health]);
   for (const { group, version } of apis.versions) {
     const root = group === "" ? "/api" : `/apis/${group}`;
-    for (const path of [root, `${root}/${version}`, `/openapi/v3${root}/${version}`]) paths.add(path);
+    for (const path of [root, `${root}/${version}`]) paths.add(path);
   }
+  for (const path of openApiV3Paths(apis)) paths.add(`/openapi/v3/${path}`);
   return new Response(JSON.stringify({ paths: [...paths].sort() }, null, 2), { headers: { "Content-Type": JSON_TYPE } });
 }

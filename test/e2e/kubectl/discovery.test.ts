@@ -22,6 +22,7 @@ const resources: [string, string, string, boolean, string, string, string][] = [
   ["secrets", "", "v1", true, "Secret", all, ""],
   ["serviceaccounts", "sa", "v1", true, "ServiceAccount", all, ""],
   ["services", "svc", "v1", true, "Service", all, "all"],
+  ["customresourcedefinitions", "crd,crds", "apiextensions.k8s.io/v1", false, "CustomResourceDefinition", "get,list", "api-extensions"],
   ["selfsubjectreviews", "", "authentication.k8s.io/v1", false, "SelfSubjectReview", "create", ""],
   ["tokenreviews", "", "authentication.k8s.io/v1", false, "TokenReview", "create", ""],
   ["localsubjectaccessreviews", "", "authorization.k8s.io/v1", true, "LocalSubjectAccessReview", "create", ""],
@@ -53,7 +54,7 @@ describe("kubectl api-resources", () => {
   it.each<{ line: string; wanted: (row: Row) => boolean }>([
     { line: "--namespaced=true", wanted: (row) => row[3] },
     { line: "--namespaced=false", wanted: (row) => !row[3] },
-    { line: "--verbs=list,watch", wanted: (row) => row[5] !== "create" },
+    { line: "--verbs=list,watch", wanted: (row) => row[5].includes("watch") },
     { line: "--verbs=deletecollection", wanted: (row) => row[5] === all },
     { line: "--categories=all", wanted: (row) => row[6] === "all" },
     { line: "--api-group=networking.k8s.io", wanted: (row) => row[2] === "networking.k8s.io/v1" },
@@ -69,11 +70,28 @@ describe("kubectl api-resources", () => {
     expect(kubectl.run(`${line} -A`).code).toBe(0);
     expect(kubectl.run("get all -A").out).toContain("service/kubernetes");
   });
+
+  it("custom resource definitions: there are none, and none can be made", () => {
+    expect(kubectl.run("get crd").err).toContain("No resources found");
+    expect(refused("get crd a.example.com")).toBe(
+      'Error from server (NotFound): customresourcedefinitions.apiextensions.k8s.io "a.example.com" not found',
+    );
+    const definition = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "a.example.com" },
+      spec: {},
+    };
+    for (const line of ["create -f -", "create -f - --validate=false", "apply -f - --server-side"]) {
+      expect(refused(line, { input: JSON.stringify(definition) })).toContain("customresourcedefinitions.apiextensions.k8s.io is not served");
+    }
+  });
 });
 
 describe("kubectl api-versions, version, cluster-info, get --raw", () => {
   it("api-versions: the served versions", () => {
     expect(ok("api-versions").split("\n")).toEqual([
+      "apiextensions.k8s.io/v1",
       "authentication.k8s.io/v1",
       "authorization.k8s.io/v1",
       "coordination.k8s.io/v1",

@@ -27,10 +27,49 @@ describe("the list of a kind that is not served and that kubectl asks for", () =
     expect(await response.text()).toContain(text);
   });
 
-  it("discovery: does not name its group", async () => {
+  it("discovery: names custom resource definitions with the verbs get and list, and none of the others", async () => {
     const groups = JSON.stringify(await json("/apis"));
-    expect(groups).not.toContain("apiextensions");
+    expect(groups).toContain('"apiextensions.k8s.io/v1"');
     expect(groups).not.toContain("apps");
     expect(JSON.stringify(await json("/api/v1"))).not.toContain("replicationcontrollers");
+    expect(await json("/apis/apiextensions.k8s.io/v1")).toEqual({
+      kind: "APIResourceList",
+      apiVersion: "v1",
+      groupVersion: "apiextensions.k8s.io/v1",
+      resources: [
+        {
+          name: "customresourcedefinitions",
+          singularName: "customresourcedefinition",
+          namespaced: false,
+          kind: "CustomResourceDefinition",
+          verbs: ["get", "list"],
+          shortNames: ["crd", "crds"],
+          categories: ["api-extensions"],
+        },
+      ],
+    });
+  });
+
+  it("OpenAPI: has no document of theirs", async () => {
+    expect(JSON.stringify(await json("/openapi/v3"))).not.toContain("apiextensions");
+    expect(JSON.stringify(await json("/"))).not.toContain("/openapi/v3/apis/apiextensions");
+  });
+
+  it("GET of a custom resource definition: not found", async () => {
+    const response = await get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/a.example.com");
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      reason: "NotFound",
+      message: 'customresourcedefinitions.apiextensions.k8s.io "a.example.com" not found',
+      details: { name: "a.example.com", group: "apiextensions.k8s.io", kind: "customresourcedefinitions" },
+    });
+  });
+
+  it("a watch of custom resource definitions: 404 that names them", async () => {
+    const response = await get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions?watch=1");
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      expect.stringContaining("customresourcedefinitions.apiextensions.k8s.io is not served"),
+    ]);
   });
 });

@@ -1,0 +1,45 @@
+/**
+ * Kinds that are not served, whose lists are answered for clients that end without them. The lists are empty, and that is true: there are none. Nothing
+ * else of these kinds is served, a watch neither.
+ *
+ * - custom resource definitions: kubectl asks for them when OpenAPI does not have a kind; without an answer it cannot report an unknown kind. Terraform's
+ *   `kubernetes_manifest` looks for them in discovery before it takes any kind, so they stand there with the verbs get and list.
+ * - the others: `kubectl cluster-info dump` lists them in each namespace. Discovery does not name them. Source: upstream kubectl
+ *   pkg/cmd/clusterinfo/clusterinfo_dump.go
+ */
+export interface EmptyResource {
+  /** "" = core */
+  group: string;
+  version: string;
+  resource: string;
+  kind: string;
+  namespaced: boolean;
+  /** what discovery says besides; absent: it does not name the resource */
+  discovered?: { singular: string; shortNames: readonly string[]; categories: readonly string[]; verbs: readonly string[] };
+}
+
+export const EMPTY_RESOURCES: readonly EmptyResource[] = [
+  {
+    group: "apiextensions.k8s.io",
+    version: "v1",
+    resource: "customresourcedefinitions",
+    kind: "CustomResourceDefinition",
+    namespaced: false,
+    discovered: {
+      singular: "customresourcedefinition",
+      shortNames: ["crd", "crds"],
+      categories: ["api-extensions"],
+      verbs: ["get", "list"],
+    },
+  },
+  { group: "", version: "v1", resource: "replicationcontrollers", kind: "ReplicationController", namespaced: true },
+  { group: "apps", version: "v1", resource: "daemonsets", kind: "DaemonSet", namespaced: true },
+  { group: "apps", version: "v1", resource: "deployments", kind: "Deployment", namespaced: true },
+  { group: "apps", version: "v1", resource: "replicasets", kind: "ReplicaSet", namespaced: true },
+];
+
+/** As a route, without a trailing slash. */
+export function listRoute({ group, version, resource, namespaced }: EmptyResource): string {
+  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  return namespaced ? `${root}/namespaces/:namespace/${resource}` : `${root}/${resource}`;
+}

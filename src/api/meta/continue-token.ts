@@ -10,6 +10,8 @@ export interface ContinueToken {
   start: string;
   /** the store's incarnation: a token of another incarnation is expired (rule 22) */
   incarnation: string;
+  /** when the first page was made, in ms; 0 = unknown, as in the tokens of earlier releases */
+  madeAt: number;
   /** how many objects come after `start`; absent = unknown */
   remaining?: number;
 }
@@ -17,8 +19,8 @@ export interface ContinueToken {
 const TOKEN_VERSION = "meta.k8s.io/v1";
 
 export function encodeContinue(token: ContinueToken): string {
-  const { revision: rv, start, incarnation, remaining } = token;
-  return encodeBase64Url(JSON.stringify({ v: TOKEN_VERSION, rv, start, incarnation, remaining }));
+  const { revision: rv, start, incarnation, madeAt, remaining } = token;
+  return encodeBase64Url(JSON.stringify({ v: TOKEN_VERSION, rv, start, incarnation, at: madeAt, remaining }));
 }
 
 /** The error is the whole text of the 400. */
@@ -33,13 +35,14 @@ export function decodeContinue(text: string): Result<ContinueToken, string> {
     return refuse("not JSON");
   }
   if (typeof parsed !== "object" || parsed === null) return refuse("not an object");
-  const { v, rv, start, incarnation, remaining } = parsed as Record<string, unknown>;
+  const { v, rv, start, incarnation, at: madeAt = 0, remaining } = parsed as Record<string, unknown>;
   if (v !== TOKEN_VERSION) return refuse("server does not recognize this encoded version");
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) return refuse("incorrect encoded start resourceVersion");
   if (typeof start !== "string" || start === "") return refuse("encoded start key empty");
   if (typeof incarnation !== "string") return refuse("incorrect encoded incarnation");
-  if (remaining === undefined) return ok({ revision: rv, start, incarnation });
+  if (typeof madeAt !== "number" || !Number.isSafeInteger(madeAt) || madeAt < 0) return refuse("incorrect encoded time");
+  if (remaining === undefined) return ok({ revision: rv, start, incarnation, madeAt });
   if (typeof remaining !== "number" || !Number.isSafeInteger(remaining) || remaining < 0)
     return refuse("incorrect encoded remaining count");
-  return ok({ revision: rv, start, incarnation, remaining });
+  return ok({ revision: rv, start, incarnation, madeAt, remaining });
 }

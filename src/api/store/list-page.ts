@@ -31,7 +31,7 @@ export function listPage(store: ListedStore, request: CollectionRequest, definit
   if (!filter.ok) return filter;
   const start = startOf(store, request);
   if (!start.ok) return start;
-  const { revision, after } = start.value;
+  const { revision, madeAt, after } = start.value;
   const view = viewOf(definition, request, () => store.clock.now());
   const rest = rangeBehind(filter.value.range, after);
   const rows = revision === store.revision ? rowsNow(store.storage, rest) : rowsAt(store.storage, rest, revision);
@@ -43,7 +43,7 @@ export function listPage(store: ListedStore, request: CollectionRequest, definit
     // With a selector the number is unknown, as upstream's.
     const remaining = filter.value.matches ? undefined : remainingBehind(store, { namespace, start: start.value, taken: page.rows.length });
     const left = remaining === undefined ? {} : { remaining };
-    meta.continue = encodeContinue({ revision, start: page.keys.at(-1) ?? "", incarnation: store.incarnation, ...left });
+    meta.continue = encodeContinue({ revision, start: page.keys.at(-1) ?? "", incarnation: store.incarnation, madeAt, ...left });
     if (remaining !== undefined) meta.remainingItemCount = remaining;
   }
   return ok(bodyOf(view, meta, page));

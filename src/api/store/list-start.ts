@@ -5,7 +5,10 @@ import { badRequest, expired, revisionTooLarge, type Status } from "../meta/stat
 import type { CollectionRequest } from "../rpc/store";
 import type { StoreEngine } from "./store-engine";
 
-type ListedStore = Pick<StoreEngine<unknown>, "revision" | "listFloor" | "incarnation">;
+type ListedStore = Pick<StoreEngine<unknown>, "clock" | "revision" | "listFloor" | "incarnation">;
+
+/** Upstream compacts the history of etcd so often (apiserver storage/storagebackend, DefaultCompactInterval). */
+export const TOKEN_LIFE_MS = 5 * 60_000;
 
 const CONTINUE_EXPIRED =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
@@ -14,6 +17,8 @@ const CONTINUE_EXPIRED =
 
 export interface ListStart {
   revision: number;
+  /** when the first page was made, in ms */
+  madeAt: number;
   /** list goes on behind this key; "" = from the beginning */
   after: string;
   /** how many objects are behind it, as the token says */
@@ -22,23 +27,26 @@ export interface ListStart {
 
 export function startOf(store: ListedStore, request: CollectionRequest): Result<ListStart, Status> {
   if (request.continueToken) return continued(store, request.continueToken);
+  const madeAt = store.clock.now();
   const wanted = Number(request.resourceVersion || "0");
   if (wanted > store.revision) return err(revisionTooLarge(request.resourceVersion, store.revision));
   const exact = request.resourceVersionMatch === "Exact" || (wanted > 0 && request.limit > 0 && request.resourceVersionMatch === "");
-  if (!exact || wanted === 0) return ok({ revision: store.revision, after: "" });
+  if (!exact || wanted === 0) return ok({ revision: store.revision, madeAt, after: "" });
   if (wanted < store.listFloor) return err(expired("The resourceVersion for the provided list is too old."));
-  return ok({ revision: wanted, after: "" });
+  return ok({ revision: wanted, madeAt, after: "" });
 }
 
 function continued(store: ListedStore, text: string): Result<ListStart, Status> {
   const token = decodeContinue(text);
   if (!token.ok) return err(badRequest(token.error));
-  const { revision, start: after, incarnation, ...left } = token.value;
-  if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, after, ...left });
-  if (incarnation !== store.incarnation || revision < store.listFloor || revision > store.revision) {
+  const { revision, start: after, incarnation, madeAt, ...left } = token.value;
+  const now = store.clock.now();
+  if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, madeAt: now, after, ...left });
+  const isThere = incarnation === store.incarnation && revision >= store.listFloor && revision <= store.revision;
+  if (!isThere || now - madeAt > TOKEN_LIFE_MS) {
     const status = expired(CONTINUE_EXPIRED);
-    status.metadata.continue = encodeContinue({ revision: -1, start: after, incarnation: store.incarnation, ...left });
+    status.metadata.continue = encodeContinue({ revision: -1, start: after, incarnation: store.incarnation, madeAt: now, ...left });
     return err(status);
   }
-  return ok({ revision, after, ...left });
+  return ok({ revision, madeAt, after, ...left });
 }

@@ -41,11 +41,13 @@ const APIS: readonly (ServedApis & Reach)[] = [true, false].flatMap((multiCidr) 
 );
 
 function servedWhere(isServed: (definition: ResourceDefinition) => boolean): ServedApis {
-  const versions = new Map<
-    string,
-    { group: string; version: string; resources: Map<string, ResourceDefinition>; reviews: Map<string, Review>; empty: EmptyResource[] }
-  >();
-  const entry = (group: string, version: string) => {
+  interface Growing extends ServedVersion {
+    resources: Map<string, ResourceDefinition>;
+    reviews: Map<string, Review>;
+    empty: EmptyResource[];
+  }
+  const versions = new Map<string, Growing>();
+  const entry = (group: string, version: string): Growing => {
     const key = `${group}/${version}`;
     const found = versions.get(key) ?? { group, version, resources: new Map(), reviews: new Map(), empty: [] };
     versions.set(key, found);

@@ -272,7 +272,7 @@ describe("an object whose stored text is no JSON", () => {
       const behind = token.ok ? names.indexOf(token.value.start.replace("default/", "")) + 1 : 0;
       const page = names.slice(behind, behind + Math.min(3, Number(searchParams.get("limit"))));
       const start = `default/${page.at(-1) ?? ""}`;
-      const more = page.at(-1) !== names.at(-1) ? { continue: encodeContinue({ revision: 7, start, incarnation: "i" }) } : {};
+      const more = page.at(-1) !== names.at(-1) ? { continue: encodeContinue({ revision: 7, start, incarnation: "i", madeAt: 0 }) } : {};
       const { head, tail } = listEnvelope("Service", "v1", { resourceVersion: "7", ...more });
       const rows = page.map((name) =>
         broken.includes(name) ? '{"metadata":{' : JSON.stringify(service(name, "None", { clusterIPs: [] })),

@@ -38,6 +38,7 @@ export const CORE: ServedVersion = {
     ].map((definition) => [definition.resource, definition]),
   ),
   reviews: new Map(),
+  empty: [],
 };
 
 export const NETWORKING: ServedVersion = {
@@ -56,6 +57,7 @@ export const NETWORKING: ServedVersion = {
     ],
   ]),
   reviews: new Map(),
+  empty: [],
 };
 
 export const AUTHORIZATION: ServedVersion = {
@@ -63,4 +65,5 @@ export const AUTHORIZATION: ServedVersion = {
   version: "v1",
   resources: new Map(),
   reviews: new Map(REVIEWS.filter(({ group }) => group === "authorization.k8s.io").map((review) => [review.resource, review])),
+  empty: [],
 };

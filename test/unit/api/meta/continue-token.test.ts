@@ -4,13 +4,19 @@ import { decodeContinue, encodeContinue } from "../../../../src/api/meta/continu
 
 describe("continue tokens", () => {
   it.each([
-    { revision: 12, start: "ns/foo", incarnation: "x" },
-    { revision: -1, start: "é", incarnation: "" },
-    { revision: 7, start: "ns/bar", incarnation: "x", remaining: 999_500 },
+    { revision: 12, start: "ns/foo", incarnation: "x", madeAt: 1_767_225_600_000 },
+    { revision: -1, start: "é", incarnation: "", madeAt: 0 },
+    { revision: 7, start: "ns/bar", incarnation: "x", madeAt: 5, remaining: 999_500 },
   ])("token of $start, encoded and decoded: the same token", (token) => {
     const text = encodeContinue(token);
     expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
     expect(decodeContinue(text)).toEqual({ ok: true, value: token });
+  });
+
+  it("a token of an earlier release: its time is unknown", () => {
+    const text = encodeBase64Url('{"v":"meta.k8s.io/v1","rv":7,"start":"ns/foo","incarnation":"x","remaining":2}');
+    const value = { revision: 7, start: "ns/foo", incarnation: "x", madeAt: 0, remaining: 2 };
+    expect(decodeContinue(text)).toEqual({ ok: true, value });
   });
 
   it.each([
@@ -23,6 +29,8 @@ describe("continue tokens", () => {
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1.5,"start":"a","incarnation":"x"}'), "incorrect encoded start resourceVersion"],
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"","incarnation":"x"}'), "encoded start key empty"],
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a"}'), "incorrect encoded incarnation"],
+    [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a","incarnation":"x","at":-1}'), "incorrect encoded time"],
+    [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a","incarnation":"x","at":"5"}'), "incorrect encoded time"],
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a","incarnation":"x","remaining":-1}'), "incorrect encoded remaining count"],
     [encodeBase64Url('{"v":"meta.k8s.io/v1","rv":1,"start":"a","incarnation":"x","remaining":"1"}'), "incorrect encoded remaining count"],
   ])("%j: refused", (text, why) => {

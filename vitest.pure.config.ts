@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { defineConfig } from "vitest/config";
+import { laterCompilation } from "./scripts/testing/later-compilation.mjs";
 import { PURE, UNIT_IN_WORKERD } from "./scripts/testing/runtimes.mjs";
 
 /** Suites that only .ci/run has time for. */
@@ -9,8 +10,7 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 // Integers beyond 2^53 are read by the source text of JSON, which workerd and later Nodes have without a flag.
 if (Number(process.versions.node.split(".")[0]) < 22) setFlagsFromString("--harmony-json-parse-with-source");
 
-// V8 compiles what runs often, and the compiler took a third of all CPU time: few functions run so long here that this pays.
-setFlagsFromString("--interrupt-budget=700000");
+setFlagsFromString(laterCompilation(10));
 
 /** Unit tests of the pure wings, simulations, conformance of the rules: in plain Node, on all cores. The modules of a thread serve all its files. */
 export default defineConfig({

@@ -3,12 +3,14 @@ import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "./terminal/command-line";
 import { UserError } from "./terminal/user-error";
 import { checkWorkflows } from "./testing/check-workflows";
+import { endCommands } from "./testing/commands";
 import { type Counts, oneFailed } from "./testing/counts";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
 import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureIp, ensureJq, ensureNft } from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { ensureMachinePrograms } from "./testing/ensure-machine-programs";
 import { ensureNodes, variablesFor } from "./testing/ensure-nodes";
+import { inMemory } from "./testing/memory-folder";
 import { LONG, SHORT } from "./testing/run-lengths";
 import { seedOfCommit } from "./testing/seed-of-commit";
 import { check, finish, inTurn } from "./testing/steps";
@@ -73,6 +75,7 @@ await runProgram({
       otherNodes.nodes.map((node) => () => check(`npm test on Node ${node.version}`, ["npm", "test"], variablesFor(node))),
     );
     const seed = String(seedOfCommit());
+    const memory = inMemory({ beforeEnd: endCommands });
     const env = { SERVICENET_SLOW: "1", ...(isRelease ? { SERVICENET_RELEASE: "1" } : {}) };
     // Two lanes for two cores.
     const [slow, rest] = await Promise.all([
@@ -92,7 +95,7 @@ await runProgram({
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => checkWorkflows(),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
-        () => vitest("slow object tests", { config: "vitest.config.ts", env }),
+        () => vitest("slow object tests", { config: "vitest.config.ts", env: { ...env, ...memory } }),
         () => vitest("slow simulations", { config: PURE, env }),
         () =>
           vitest(`random histories of seed ${seed}`, {
@@ -104,10 +107,11 @@ await runProgram({
         () => simulate("simulated histories", length.histories, FIRST_SEED),
         () => simulate(`simulated histories of seed ${seed}`, length.historiesOfCommit, seed),
         () =>
-          check(`random requests of seed ${seed}`, [
-            ...["npm", "run", "--silent", "fuzz", "--"],
-            ...["--minutes", String(length.fuzzMinutes), "--seed", seed],
-          ]),
+          check(
+            `random requests of seed ${seed}`,
+            [...["npm", "run", "--silent", "fuzz", "--"], ...["--minutes", String(length.fuzzMinutes), "--seed", seed]],
+            memory,
+          ),
       ]),
     ]);
     const { failed, passed } = finish([

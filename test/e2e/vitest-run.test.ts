@@ -24,7 +24,9 @@ const FILES: Readonly<Record<string, string>> = {
 
 beforeAll(() => {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(config, `export default { root: ${JSON.stringify(folder)}, test: { globals: true, include: ["*.test.mjs"] } };`);
+  // A process per file would cost more than all of its tests.
+  const test = { globals: true, include: ["*.test.mjs"], pool: "threads", isolate: false, maxWorkers: 1 };
+  writeFileSync(config, `export default ${JSON.stringify({ root: folder, test })};`);
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
 });
 

@@ -40,7 +40,7 @@ export const machineryRows = {
   "table_conversion: pod, nodes, 406 (paging)": { holds: "columns and cells agree, pages are Tables too, a kind without Table is 406" },
   "chunking: chunks": { holds: "400 objects in pages of 17: one resourceVersion, exact remaining counts, name order" },
   "chunking: compacted": {
-    holds: "an expired token is 410 with a fresh one that lists on. Differs: none expires by time, so upstream's test fails here",
+    holds: "an expired token is 410 with a fresh one that lists on; every token expires after five minutes",
   },
   "watch: add/update/delete": { holds: "label watches deliver exactly their events, in order" },
   "watch: from a specific RV / restart from the last RV": { holds: "only later events, none lost" },

@@ -1,6 +1,7 @@
 /** Every served type through the typed calls of the JavaScript client: each verb, each kind of patch, status, and the reviews. */
 import {
   ApiException,
+  ApiextensionsV1Api,
   AuthenticationV1Api,
   AuthorizationV1Api,
   CoordinationV1Api,
@@ -154,7 +155,8 @@ it("the table: has every served resource", async () => {
   const served: string[] = [];
   for (const [version, path] of [["v1", "/api/v1"], ...versions.map((v) => [v, `/apis/${v}`])] as [string, string][]) {
     const { resources } = await getJson<{ resources: { name: string; verbs: string[] }[] }>(`${cluster.url}${path}`);
-    for (const { name, verbs } of resources) if (!name.includes("/") && verbs.includes("get")) served.push(`${version} ${name}`);
+    for (const { name, verbs } of resources)
+      if (!name.includes("/") && verbs.includes("get") && verbs.includes("create")) served.push(`${version} ${name}`);
     for (const { name } of resources.filter((resource) => resource.name.endsWith("/status"))) served.push(`${version} ${name}`);
   }
   const tried = rows.flatMap((row) => {
@@ -239,6 +241,12 @@ describe.each(rows)("$served $resource", (row) => {
       await eventually(() => refused(typed.read(5))).toBe(404);
     });
   }
+});
+
+it("custom resource definitions: an empty list, and no object", async () => {
+  const extensions = config.makeApiClient(ApiextensionsV1Api);
+  expect((await extensions.listCustomResourceDefinition()).items).toEqual([]);
+  await expect(extensions.readCustomResourceDefinition({ name: "a.example.com" })).rejects.toMatchObject({ code: 404 });
 });
 
 describe("reviews: everybody is anonymous and may do everything", () => {

@@ -83,7 +83,9 @@ describe("kubectl api-resources", () => {
       spec: {},
     };
     for (const line of ["create -f -", "create -f - --validate=false", "apply -f - --server-side"]) {
-      expect(refused(line, { input: JSON.stringify(definition) })).toContain("customresourcedefinitions.apiextensions.k8s.io is not served");
+      expect(refused(line, { input: JSON.stringify(definition) })).toContain(
+        "customresourcedefinitions.apiextensions.k8s.io is not served",
+      );
     }
   });
 });

@@ -23,7 +23,8 @@ Runs the second half of .ci/run: format and lint, kubectl, Go and Python clients
 simulated histories, random requests, wrangler dev, kill -9, crons by the clock. COUNTS is the file with the sums of npm test
 (SERVICENET_TEST_COUNTS); the last line is over both.
 
-  --release           the long forms, as before a release: ${String(LONG.histories)} simulated histories, ${String(LONG.fuzzMinutes)} minutes of random requests, 20 kill -9
+  --release           the long forms, as before a release: ${String(LONG.histories)} simulated histories, ${String(LONG.fuzzMinutes)} minutes of random requests, 20 kill -9,
+                      deaths of objects both before and after each await
   --help              this text
 
 Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong options.`;
@@ -95,7 +96,7 @@ await runProgram({
         () => check("lint", ["npm", "run", "--silent", "lint"]),
         () => checkWorkflows(),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
-        () => vitest("slow object tests", { config: "vitest.config.ts", env: { ...env, ...memory } }),
+        () => vitest(`slow object tests of seed ${seed}`, { config: "vitest.config.ts", env: { ...env, ...memory, SIM_FIRST_SEED: seed } }),
         () => vitest("slow simulations", { config: PURE, env }),
         () =>
           vitest(`random histories of seed ${seed}`, {

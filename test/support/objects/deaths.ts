@@ -106,6 +106,8 @@ export class Deaths {
   /** the objects of each cluster, dead ones included; none of a forgotten cluster */
   readonly #objects = new Map<string, DurableObjectState[]>();
   readonly #forgotten = new Set<string>();
+  /** names of all objects that ever began */
+  readonly #begun = new Set<string>();
   /** the owner of each storage: a wait for the disk does not name its object */
   readonly #living = new WeakMap<object, Living>();
   readonly #undo: (() => void)[] = [];
@@ -150,6 +152,11 @@ export class Deaths {
     this.#forgotten.add(cluster);
   }
 
+  /** Whether the object with this name ever began: one that did not holds nothing. */
+  hasBegun(name: string): boolean {
+    return this.#begun.has(name);
+  }
+
   /** A counted call, neither of another controller nor a lost poke. */
   #isCall(method: string, name: string): boolean {
     if (NO_CALLS.has(method) || this.#isLost(method, name)) return false;
@@ -164,7 +171,9 @@ export class Deaths {
   #watchBirths(base: object): void {
     const real = Object.getPrototypeOf(base) as object;
     const born = (ctx: DurableObjectState): void => {
-      const { cluster } = partsOf(nameOf(ctx));
+      const name = nameOf(ctx);
+      this.#begun.add(name);
+      const { cluster } = partsOf(name);
       if (!this.#forgotten.has(cluster)) this.#objects.set(cluster, [...(this.#objects.get(cluster) ?? []), ctx]);
     };
     class Born extends DurableObject<object> {

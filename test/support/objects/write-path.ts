@@ -1,7 +1,8 @@
 /**
  * What a cluster has to show for one write when objects die at each await of it in turn (deaths.ts). Enumerated: the write is done again, in a
  * cluster of its own, with the next await as its last, until it comes to its end. So for each who may die: everything, or the object that is
- * called, or that waits for its disk, or the caller. A call of the client's has no object for a caller.
+ * called, or that waits for its disk, or the caller. A call of the client's has no object for a caller. Whether each dies before or after the await
+ * depends on the seed (death-forms.ts).
  *
  *     given ──► the client asks, objects die ──► all is at rest: I1 to I4, no lost row, no lost claim, nothing pending
  *                       │                                     ▲     │
@@ -19,6 +20,8 @@ import { systemClock } from "../../../durable-objects/ports";
 import { inParallel } from "../../../src/core/base/in-parallel";
 import { checkCluster } from "../../../src/tools/check/check-cluster";
 import { RpcSource } from "../../../src/worker/system/check-source";
+import { onlyBegun } from "./begun-stores";
+import { FORMS, formsOf, seed } from "./death-forms";
 import { AT_DISK, type Death, Deaths, type Watched } from "./deaths";
 import { ObjectCluster } from "./object-cluster";
 
@@ -57,6 +60,8 @@ export interface WritePath {
 
 interface Case {
   cluster: ObjectCluster;
+  /** what the check reads the cluster by */
+  env: Env;
   death: Death;
   watched: Watched;
   /** the answers that the client heard */
@@ -105,10 +110,10 @@ async function enumerateOf(path: WritePath, deaths: Deaths, { who, likely }: Pic
   const together = path.of ? TOGETHER_WHOLE : TOGETHER;
   for (let nth = 1, isReached = true; isReached;) {
     // One more than there are, to see the end.
-    const wave = Array.from({ length: Math.max(1, Math.min(together / 2, likely + 2 - nth)) }, (_, i) => nth + i);
+    const wave = Array.from({ length: Math.max(1, Math.min(together / FORMS, likely + 2 - nth)) }, (_, i) => nth + i);
     nth += wave.length;
     expect(nth, `awaits of one path: ${places(dead).join()}`).toBeLessThan(AWAITS_MAX);
-    const wanted = wave.flatMap((each) => (["before", "after"] as const).map((when) => ({ nth: each, when, who })));
+    const wanted = wave.flatMap((each) => formsOf({ nth: each, who }));
     const cases = (await dyingTogether(path, deaths, wanted)).filter(({ watched }) => watched.at !== "");
     dead.push(...cases);
     isReached = cases.some(({ death }) => death.nth === wave.at(-1));
@@ -124,7 +129,7 @@ async function missed(
 ): Promise<Case[]> {
   const met = new Set(places(among));
   const left = wanted.filter((place) => !met.has(place));
-  const named = left.flatMap((place) => (["before", "after"] as const).map((when) => ({ nth: 0, place, when, who })));
+  const named = left.flatMap((place, i) => formsOf({ nth: i, place, who }));
   if (named.length === 0) return [];
   return (await dyingTogether(path, deaths, named)).filter(({ watched }) => watched.at !== "");
 }
@@ -157,7 +162,8 @@ async function dyingTogether(path: WritePath, deaths: Deaths, wanted: readonly D
 
 function begin(path: WritePath, deaths: Deaths, cluster: ObjectCluster, death: Death): Case {
   const watched = deaths.plan(cluster.name, death, (object) => path.of?.includes(object) ?? true);
-  const one: Case = { cluster, death, watched, answer: undefined, isOver: false, isLeft: false };
+  const env = onlyBegun(bindings, (name) => deaths.hasBegun(name));
+  const one: Case = { cluster, env, death, watched, answer: undefined, isOver: false, isLeft: false };
   const heard = (answer?: { ok: boolean }): void => {
     if (!one.isLeft) Object.assign(one, { answer, isOver: true });
   };
@@ -187,16 +193,16 @@ async function untilDead(path: WritePath, one: Case): Promise<void> {
 async function comesBack(path: WritePath, one: Case): Promise<void> {
   const { cluster, answer } = one;
   const isAcknowledged = answer?.ok === true;
-  if (!isAcknowledged) await rests(path, one, () => problemsOf(path, cluster));
+  if (!isAcknowledged) await rests(path, one, () => problemsOf(path, one));
   await rests(path, one, async () => {
-    if (await isDone(path, one)) return problemsOf(path, cluster);
+    if (await isDone(path, one)) return problemsOf(path, one);
     if (!isAcknowledged) await path.ask(cluster).catch(() => undefined);
     return [`not done after ${JSON.stringify(answer)}`];
   });
   if (!one.watched.late) return;
   const arrived = await one.watched.late().catch(String);
   await rests(path, one, async () => {
-    const problems = await problemsOf(path, cluster);
+    const problems = await problemsOf(path, one);
     return (await isDone(path, one)) ? problems : [`undone by the late call, answered with ${JSON.stringify(arrived)}`, ...problems];
   });
 }
@@ -220,15 +226,15 @@ function isDone(path: WritePath, { cluster, answer }: Case): Promise<boolean> {
 }
 
 function label({ death: { nth, when, who }, watched }: Case): string {
-  return `${who} dies ${when} ${who === "caller" ? "call" : "await"} ${nth} (${watched.at})`;
+  return `seed ${String(seed)}: ${who} dies ${when} ${who === "caller" ? "call" : "await"} ${nth} (${watched.at})`;
 }
 
 /** All findings of `npm run check`, each at once, and the pending work. */
-async function problemsOf({ expected = [] }: WritePath, cluster: ObjectCluster): Promise<string[]> {
+async function problemsOf({ expected = [] }: WritePath, { cluster, env: checked }: Pick<Case, "cluster" | "env">): Promise<string[]> {
   let time = Date.now();
   // A finding that lasts counts. This one lasts.
   const clock = { ...systemClock, now: () => (time += HOUR_MS), after: (_: number, work: () => void) => systemClock.after(0, work) };
-  const { wrong, unchecked } = await checkCluster(new RpcSource(bindings, cluster.name), clock);
+  const { wrong, unchecked } = await checkCluster(new RpcSource(checked, cluster.name), clock);
   const findings = [...wrong.map(({ rule, message }) => `${rule}: ${message}`), ...unchecked];
   const pending = await Promise.all([cluster.servicesObject, cluster.ipAddressesObject].map(pendingReleases));
   const { handoffs, owners, claims } = await cluster.ranges.state();

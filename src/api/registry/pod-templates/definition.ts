@@ -9,6 +9,7 @@ import { BASE_STRATEGY } from "../base-strategy";
 import { NAME_COLUMN, column, labelsText, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defaultPodTemplate } from "../pods/defaults";
+import { podTemplateWarnings } from "../pods/warnings";
 import { validatePodSpec } from "../pods/validate-spec";
 import { defineResource } from "../resource";
 import { inTodaysForm } from "../stored-form";
@@ -30,9 +31,10 @@ function validateNew(object: PodTemplate, before: PodTemplate | undefined): Fiel
   return stored && semanticEqual(object.template, stored.template) ? [] : validate(object);
 }
 
-function warnings({ template }: PodTemplate): string[] {
-  if ((template?.spec?.terminationGracePeriodSeconds ?? 0) >= 0) return [];
-  return ["template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"];
+/** Of a new template, and of one that changes. */
+function warnings({ template }: PodTemplate, before: PodTemplate | undefined): string[] {
+  if (!template || (before && semanticEqual(template, before.template))) return [];
+  return podTemplateWarnings("template", template);
 }
 
 export const podTemplatesDefinition = defineResource<PodTemplate>({

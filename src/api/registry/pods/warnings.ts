@@ -1,4 +1,8 @@
-/** Texts of Warning headers for the create of a Pod. Source: upstream pkg/api/pod/warnings.go and pkg/registry/core/pod/strategy.go. */
+/**
+ * Texts of Warning headers for the create of a Pod and for the templates of Pods. Source: upstream pkg/api/pod/warnings.go and
+ * pkg/registry/core/pod/strategy.go.
+ */
+import { semanticEqual } from "../../meta/equality";
 import type { Pod } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateLabelValue } from "../../meta/names";
 import { isFractional } from "../../schema/quantity";
@@ -11,6 +15,7 @@ type ContainerPort = NonNullable<Container["ports"]>[number];
 type NodeSelectorTerm = NonNullable<
   NonNullable<NonNullable<PodSpec["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]
 >["nodeSelectorTerms"][number];
+type AppArmorProfile = NonNullable<NonNullable<PodSpec["securityContext"]>["appArmorProfile"]>;
 type PodAffinity = NonNullable<NonNullable<PodSpec["affinity"]>["podAffinity"]>;
 
 const DEPRECATED_LABELS: Readonly<Record<string, string>> = {
@@ -53,62 +58,112 @@ const INTERNAL_NAMES: Readonly<Record<string, string>> = { storageos: "storageOS
 
 const SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/";
+const APP_ARMOR_CONTAINER = "container.apparmor.security.beta.kubernetes.io/";
+const APP_ARMOR_LOCALHOST = "localhost/";
 const USE_SECCOMP_PROFILE = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 
+/** What both have. */
+type PodLike = Pick<Pod, "metadata" | "spec">;
+
 /** In upstream's order; empty for a plain Pod. */
-export function podWarnings({ metadata, spec }: Pod): string[] {
+export function podWarnings(pod: Pod): string[] {
   const warnings: string[] = [];
-  const problems = validateDNS1123Label(metadata?.name ?? "");
+  const problems = validateDNS1123Label(pod.metadata?.name ?? "");
   if (problems.length > 0) {
     const why = "this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended";
     warnings.push(`metadata.name: ${why}: [${problems.join(" ")}]`);
   }
-  if (!spec) return warnings;
-  const annotations = metadata?.annotations ?? {};
-  warnOfPlacement(spec, warnings);
-  for (const [key, text] of DEPRECATED_ANNOTATIONS) {
-    if (Object.hasOwn(annotations, key)) warnings.push(`metadata.annotations[${key}]: ${text}`);
-  }
-  warnOfVolumes(spec, warnings);
-  warnOfDuplicates(spec, warnings);
-  warnOfFractions("spec.overhead", spec.overhead, warnings);
-  if (!spec.securityContext?.seccompProfile && Object.hasOwn(annotations, SECCOMP_POD)) {
-    warnings.push(`metadata.annotations[${SECCOMP_POD}]: ${USE_SECCOMP_PROFILE}`);
-  }
-  const containers = containersOf(spec);
-  for (const [field, container] of containers) warnOfContainer(field, container, annotations, warnings);
-  warnOfPorts(containers, warnings);
-  warnOfPodAffinity("spec.affinity.podAffinity", spec.affinity?.podAffinity, warnings);
-  warnOfPodAffinity("spec.affinity.podAntiAffinity", spec.affinity?.podAntiAffinity, warnings);
-  (spec.dnsConfig?.nameservers ?? []).forEach((address, i) => warnOfAddress(`spec.dnsConfig.nameservers[${i}]`, address, warnings));
-  (spec.hostAliases ?? []).forEach(({ ip }, i) => warnOfAddress(`spec.hostAliases[${i}].ip`, ip, warnings));
+  // The profile of a Pod's annotation becomes its field.
+  warnOfSpecAndMetadata("", pod, () => undefined, warnings);
   return warnings.slice(0, WARNINGS_MAX);
 }
 
+/** The same of a template, whose name means nothing. `field` is its path. */
+export function podTemplateWarnings(field: string, template: PodLike): string[] {
+  const warnings: string[] = [];
+  const annotations = template.metadata?.annotations ?? {};
+  const profile = template.spec?.securityContext?.appArmorProfile;
+  const warnOfProfile = (container: Container): void => {
+    const key = APP_ARMOR_CONTAINER + container.name;
+    if (container.securityContext?.appArmorProfile || !Object.hasOwn(annotations, key)) return;
+    if (profile && semanticEqual(profile, profileOf(annotations[key] ?? ""))) return;
+    warnings.push(`${field}.metadata.annotations[${key}]: deprecated since v1.30; use the "appArmorProfile" field instead`);
+  };
+  warnOfSpecAndMetadata(`${field}.`, template, warnOfProfile, warnings);
+  return warnings.slice(0, WARNINGS_MAX);
+}
+
+function warnOfSpecAndMetadata(
+  root: string,
+  { metadata, spec }: PodLike,
+  warnOfProfile: (container: Container) => void,
+  warnings: string[],
+): void {
+  if (!spec) return;
+  const annotations = metadata?.annotations ?? {};
+  const at = `${root}spec`;
+  const metadataAt = `${root}metadata`;
+  warnOfPlacement(at, spec, warnings);
+  for (const [key, text] of DEPRECATED_ANNOTATIONS) {
+    if (Object.hasOwn(annotations, key)) warnings.push(`${metadataAt}.annotations[${key}]: ${text}`);
+  }
+  warnOfVolumes(at, spec, warnings);
+  warnOfDuplicates(at, spec, warnings);
+  warnOfFractions(`${at}.overhead`, spec.overhead, warnings);
+  if (!spec.securityContext?.seccompProfile && Object.hasOwn(annotations, SECCOMP_POD)) {
+    warnings.push(`${metadataAt}.annotations[${SECCOMP_POD}]: ${USE_SECCOMP_PROFILE}`);
+  }
+  const containers = containersOf(at, spec);
+  for (const [field, container] of containers) {
+    const key = SECCOMP_CONTAINER + container.name;
+    if (!container.securityContext?.seccompProfile && Object.hasOwn(annotations, key)) {
+      warnings.push(`${metadataAt}.annotations[${key}]: ${USE_SECCOMP_PROFILE}`);
+    }
+    warnOfProfile(container);
+    warnOfContainer(field, container, warnings);
+  }
+  warnOfPorts(containers, warnings);
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) {
+    warnings.push(`${at}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1`);
+  }
+  warnOfPodAffinity(`${at}.affinity.podAffinity`, spec.affinity?.podAffinity, warnings);
+  warnOfPodAffinity(`${at}.affinity.podAntiAffinity`, spec.affinity?.podAntiAffinity, warnings);
+  (spec.dnsConfig?.nameservers ?? []).forEach((address, i) => warnOfAddress(`${at}.dnsConfig.nameservers[${i}]`, address, warnings));
+  (spec.hostAliases ?? []).forEach(({ ip }, i) => warnOfAddress(`${at}.hostAliases[${i}].ip`, ip, warnings));
+}
+
+/** The profile that an annotation of AppArmor names; undefined = none that is known (upstream pkg/api/pod/util.go, ApparmorFieldForAnnotation). */
+function profileOf(annotation: string): AppArmorProfile | undefined {
+  if (annotation === "unconfined") return { type: "Unconfined" };
+  if (annotation === "runtime/default") return { type: "RuntimeDefault" };
+  const localhostProfile = annotation.startsWith(APP_ARMOR_LOCALHOST) ? annotation.slice(APP_ARMOR_LOCALHOST.length) : "";
+  return localhostProfile === "" ? undefined : { type: "Localhost", localhostProfile };
+}
+
 /** In upstream's order (pods.VisitContainersWithPath). */
-function containersOf(spec: PodSpec): (readonly [string, Container])[] {
+function containersOf(at: string, spec: PodSpec): (readonly [string, Container])[] {
   return [
-    ...(spec.initContainers ?? []).map((container, i) => [`spec.initContainers[${i}]`, container] as const),
-    ...(spec.containers ?? []).map((container, i) => [`spec.containers[${i}]`, container] as const),
+    ...(spec.initContainers ?? []).map((container, i) => [`${at}.initContainers[${i}]`, container] as const),
+    ...(spec.containers ?? []).map((container, i) => [`${at}.containers[${i}]`, container] as const),
   ];
 }
 
-function warnOfPlacement(spec: PodSpec, warnings: string[]): void {
+function warnOfPlacement(at: string, spec: PodSpec, warnings: string[]): void {
   for (const key of Object.keys(spec.nodeSelector ?? {})) {
     const text = DEPRECATED_LABELS[key];
-    if (text !== undefined) warnings.push(`spec.nodeSelector[${key}]: ${text}`);
+    if (text !== undefined) warnings.push(`${at}.nodeSelector[${key}]: ${text}`);
   }
   const { nodeAffinity } = spec.affinity ?? {};
-  const requiredField = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+  const requiredField = `${at}.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
   (nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []).forEach((term, i) =>
     warnOfTerm(`${requiredField}[${i}]`, term, false, warnings),
   );
-  const preferredField = "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution";
+  const preferredField = `${at}.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution`;
   (nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).forEach(({ preference }, i) =>
     warnOfTerm(`${preferredField}[${i}].preference`, preference, true, warnings),
   );
   (spec.topologySpreadConstraints ?? []).forEach(({ topologyKey, labelSelector }, i) => {
-    const field = `spec.topologySpreadConstraints[${i}]`;
+    const field = `${at}.topologySpreadConstraints[${i}]`;
     const text = DEPRECATED_LABELS[topologyKey];
     if (text !== undefined) warnings.push(`${field}.topologyKey: ${topologyKey} is ${text}`);
     if (!labelSelector) warnings.push(`${field}.labelSelector: a null labelSelector results in matching no pod`);
@@ -138,38 +193,34 @@ function warnOfPodAffinity(field: string, affinity: PodAffinity | undefined, war
   });
 }
 
-function warnOfVolumes(spec: PodSpec, warnings: string[]): void {
+function warnOfVolumes(at: string, spec: PodSpec, warnings: string[]): void {
   (spec.volumes ?? []).forEach((volume, i) => {
     const sources = volume as unknown as Record<string, unknown>;
     for (const [source, text] of Object.entries(DEPRECATED_VOLUMES)) {
-      if (sources[source]) warnings.push(`spec.volumes[${i}].${INTERNAL_NAMES[source] ?? source}: ${text}`);
+      if (sources[source]) warnings.push(`${at}.volumes[${i}].${INTERNAL_NAMES[source] ?? source}: ${text}`);
     }
   });
   for (const volume of spec.volumes ?? []) warnings.push(...overlappingPaths(volume));
 }
 
-function warnOfDuplicates(spec: PodSpec, warnings: string[]): void {
+function warnOfDuplicates(at: string, spec: PodSpec, warnings: string[]): void {
   const addresses = new Set<string>();
   (spec.hostAliases ?? []).forEach(({ ip }, i) => {
-    if (addresses.has(ip)) warnings.push(`spec.hostAliases[${i}].ip: duplicate ip ${JSON.stringify(ip)}`);
+    if (addresses.has(ip)) warnings.push(`${at}.hostAliases[${i}].ip: duplicate ip ${JSON.stringify(ip)}`);
     addresses.add(ip);
   });
   const names = new Set<string>();
   const secrets = (spec.imagePullSecrets ?? []).map(({ name = "" }) => name);
   secrets.forEach((name, i) => {
-    if (names.has(name)) warnings.push(`spec.imagePullSecrets[${i}].name: duplicate name ${JSON.stringify(name)}`);
+    if (names.has(name)) warnings.push(`${at}.imagePullSecrets[${i}].name: duplicate name ${JSON.stringify(name)}`);
     names.add(name);
   });
   secrets.forEach((name, i) => {
-    if (name === "") warnings.push(`spec.imagePullSecrets[${i}].name: invalid empty name ""`);
+    if (name === "") warnings.push(`${at}.imagePullSecrets[${i}].name: invalid empty name ""`);
   });
 }
 
-function warnOfContainer(field: string, container: Container, annotations: Record<string, string>, warnings: string[]): void {
-  const key = SECCOMP_CONTAINER + container.name;
-  if (!container.securityContext?.seccompProfile && Object.hasOwn(annotations, key)) {
-    warnings.push(`metadata.annotations[${key}]: ${USE_SECCOMP_PROFILE}`);
-  }
+function warnOfContainer(field: string, container: Container, warnings: string[]): void {
   const { limits, requests } = container.resources ?? {};
   for (const resource of FRACTIONAL) {
     warnOfFraction(`${field}.resources.limits`, resource, limits, warnings);

@@ -91,6 +91,18 @@ it("generation: one more for a changed template, the same for changed labels", (
   expect(update(podTemplatesDefinition, { before: object, after: changed }).object.metadata?.generation).toBe(2);
 });
 
+it("warnings: of a new template, and of an update that changes the template", () => {
+  const template = { ...specOf({ imagePullSecrets: [{}] }) };
+  const warned = 'template.spec.imagePullSecrets[0].name: invalid empty name ""';
+  const made = create(podTemplatesDefinition, aTemplate(template));
+  expect(made.warnings).toEqual([warned]);
+  const { object } = made;
+  const relabelled = { ...object, metadata: { ...object.metadata, labels: { a: "b" } } };
+  expect(update(podTemplatesDefinition, { before: object, after: relabelled }).warnings).toEqual([]);
+  const changed: PodTemplate = { ...object, template: { ...object.template, metadata: { labels: { a: "b" } } } };
+  expect(update(podTemplatesDefinition, { before: object, after: changed }).warnings).toEqual([warned]);
+});
+
 it("cells: names and images of the containers, labels of the Pods in order", () => {
   const template = { metadata: { labels: { b: "2", a: "1" } }, ...specOf({ containers: [CONTAINER, { name: "side", image: "i:2" }] }) };
   expect(podTemplatesDefinition.cells(aTemplate(template) as never, 0)).toEqual(["t", "main,side", "example.com/image:1,i:2", "a=1,b=2"]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../../src/api/meta/kubernetes";
-import { podWarnings } from "../../../../../src/api/registry/pods/warnings";
+import { podTemplateWarnings, podWarnings } from "../../../../../src/api/registry/pods/warnings";
 
 type Spec = NonNullable<Pod["spec"]>;
 type Container = Spec["containers"][number];
@@ -19,7 +19,7 @@ describe("warnings for the create of a Pod", () => {
   const affinity = "spec.affinity.podAffinity";
   const ports = (...list: Container["ports"] & object): Partial<Spec> => ({ containers: [aContainer({ ports: list })] });
 
-  it.each<[string, Partial<Spec>, string[]]>([
+  const rows: [string, Partial<Spec>, string[]][] = [
     ["a plain Pod", {}, []],
     ["a deprecated node label", { nodeSelector: { "beta.kubernetes.io/os": "x" } }, [`spec.nodeSelector[beta.kubernetes.io/os]: ${oldOS}`]],
     [
@@ -165,8 +165,63 @@ describe("warnings for the create of a Pod", () => {
       { dnsConfig: { nameservers: ["2001:DB8::1"] } },
       ['spec.dnsConfig.nameservers[0]: IPv6 address "2001:DB8::1" should be in RFC 5952 canonical format ("2001:db8::1")'],
     ],
-  ])("%s: upstream's texts", (_, spec, want) => {
+    [
+      "a grace period below zero",
+      { terminationGracePeriodSeconds: -1 },
+      ["spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1"],
+    ],
+  ];
+
+  it.each(rows)("%s: upstream's texts", (_, spec, want) => {
     expect(warningsOf(spec)).toEqual(want);
+  });
+
+  it.each(rows)("%s in a template: the same, with the template's path", (_, spec, want) => {
+    const template = { spec: { containers: [aContainer()], ...spec } };
+    const placed = want.map((text) => (text.startsWith("volume ") ? text : `template.${text.replaceAll(" spec.", " template.spec.")}`));
+    expect(podTemplateWarnings("template", template)).toEqual(placed);
+  });
+
+  it("a template: nothing about its name, and annotations with its path", () => {
+    const annotations = { "security.alpha.kubernetes.io/sysctls": "x", "seccomp.security.alpha.kubernetes.io/pod": "x" };
+    expect(podTemplateWarnings("template", { metadata: { name: "No_Host", annotations }, spec: { containers: [aContainer()] } })).toEqual([
+      'template.metadata.annotations[security.alpha.kubernetes.io/sysctls]: non-functional in v1.11+; use the "sysctls" field instead',
+      'template.metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: non-functional in v1.27+; use the "seccompProfile" field instead',
+    ]);
+  });
+
+  it.each<[string, string, Partial<Spec>, Partial<Container>, boolean]>([
+    ["alone", "runtime/default", {}, {}, true],
+    ["and the container has the field", "runtime/default", {}, { securityContext: { appArmorProfile: { type: "Unconfined" } } }, false],
+    [
+      "that says what the Pod's field says",
+      "runtime/default",
+      { securityContext: { appArmorProfile: { type: "RuntimeDefault" } } },
+      {},
+      false,
+    ],
+    ["unconfined, as the Pod's field", "unconfined", { securityContext: { appArmorProfile: { type: "Unconfined" } } }, {}, false],
+    [
+      "with the Pod's own profile",
+      "localhost/a",
+      { securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: "a" } } },
+      {},
+      false,
+    ],
+    [
+      "with another profile than the Pod's",
+      "localhost/b",
+      { securityContext: { appArmorProfile: { type: "Localhost", localhostProfile: "a" } } },
+      {},
+      true,
+    ],
+    ["that is unknown", "what", { securityContext: { appArmorProfile: { type: "Unconfined" } } }, {}, true],
+  ])("an annotation of AppArmor %s: warned of in a template where the field is to be used", (_, value, spec, container, isWarned) => {
+    const annotations = { "container.apparmor.security.beta.kubernetes.io/c": value };
+    const template = { metadata: { annotations }, spec: { containers: [aContainer(container)], ...spec } };
+    const text =
+      'template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/c]: deprecated since v1.30; use the "appArmorProfile" field instead';
+    expect(podTemplateWarnings("template", template)).toEqual(isWarned ? [text] : []);
   });
 
   it("annotations of old, and a name that is no host name: upstream's texts", () => {

@@ -30,7 +30,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const IMPATIENT = { ...objectConfig(bindings), requestQueueSeconds: 0, fairRequestsMin: 0 };
 const begun = (): Place | undefined => {
-  const place = beginRequest({ verb: "create", headers: new Headers(), config: IMPATIENT, cluster: "another", user: "" });
+  const place = beginRequest({ verb: "create", config: IMPATIENT, cluster: "another", user: "" });
   if (place instanceof Promise) throw new Error("it waits");
   return place;
 };

@@ -3,6 +3,9 @@
  *
  * - A request takes seats by its cost. Reads and writes have seats of their own.
  * - It begins at once while there is room and its flow has no more under way than its neighbours allow (neighbours.ts).
+ * - A user with less than the promised minimum begins whatever other users of its cluster have under way, as long as the minimum of every other active
+ *   cluster stays free.
+ * - A request whose body has stopped coming holds no seat until the body comes again. A flow has few of them.
  * - Otherwise it waits in its flow's queue. Free seats go to the flow with the earliest virtual time: the one that was given least so far
  *   (start-time fair queueing; upstream: util/flowcontrol/fairqueuing). A request that finds its turn but not its seats lets no other past.
  * - A queue that is full, or a wait that is too long, refuses the request.
@@ -13,13 +16,18 @@
 import { assert } from "../../core/base/assert";
 import { Histogram, type HistogramValue } from "../../core/telemetry/histogram";
 import type { Clock } from "../../core/base/ports";
-import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, QUEUED_MAX } from "./queue-limits";
+import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, QUEUED_MAX, RESTING_MAX } from "./queue-limits";
 import { type Kind, Neighbours, Sharer } from "./neighbours";
 import { PeriodCount } from "./period-count";
 import { Pressure } from "./pressure";
 
 /** The share of the limit that one request under way takes. */
 export interface Place {
+  /**
+   * The body of the request has stopped coming: gives a seat back until `grow` takes it again. Answers false, and changes nothing, where its flow has too
+   * many such requests.
+   */
+  rest(nowMs: number): boolean;
   /** Raises the seats of the request to `seats`; never lowers them. Answers false, and changes nothing, where there is no room, or after the end. */
   grow(seats: number, nowMs: number): boolean;
   /** Gives the place back: the request has ended, or keeps nothing of its body any more. A second call changes nothing. */
@@ -124,7 +132,7 @@ export class FairQueue {
     const pool = this.#pools[kind];
     const period = pool.held.turnTo(Math.floor(nowMs / this.#periodMs));
     const flow = isExempt ? undefined : this.#flowOf(wanted, nowMs);
-    const place = new FairPlace(this, pool, kind, flow, period, max);
+    const place = new FairPlace(this, pool, { kind, max, least }, flow, period);
     if (flow) this.#note(flow, seats, nowMs);
     const waitsBehind = isExempt ? pool.exempt.length > 0 : pool.queued > 0 && this.#waitsBehind(pool, wanted, flow, nowMs);
     if (!waitsBehind && pool.hasRoom(seats, max) && this.#mayBegin(flow, wanted, nowMs)) {
@@ -151,6 +159,20 @@ export class FairQueue {
     for (const kind of ["reads", "writes"] as const) if (this.#pools[kind].queued > 0) this.#drain(kind);
   }
 
+  /** For the place of a request that holds `counted` seats: whether its neighbours let it have `wanted`. */
+  mayGrow(
+    { cluster, user }: Flow,
+    { kind, max, least }: Omit<Turn, "seats">,
+    { counted, wanted, nowMs }: { counted: number; wanted: number; nowMs: number },
+  ): boolean {
+    if (wanted <= counted) return true;
+    const limits = { max, least, nowMs };
+    return (
+      this.#clusters.mayGrow(cluster, cluster.held[kind].sum - counted, wanted, limits) &&
+      cluster.users.mayGrow(user, user.held[kind].sum - counted, wanted, limits)
+    );
+  }
+
   periodOf(nowMs: number): number {
     return Math.floor(nowMs / this.#periodMs);
   }
@@ -163,9 +185,14 @@ export class FairQueue {
 
   #mayBegin(flow: Flow | undefined, turn: Turn, nowMs: number): boolean {
     if (!flow) return true;
+    const { cluster, user } = flow;
     const { kind, seats, max, least } = turn;
     const limits = { max, least, nowMs };
-    return this.#clusters.mayBegin(flow.cluster, kind, seats, limits) && flow.cluster.users.mayBegin(flow.user, kind, seats, limits);
+    if (!cluster.users.mayBegin(user, kind, seats, limits)) return false;
+    if (this.#clusters.mayBegin(cluster, kind, seats, limits)) return true;
+    // What other users of its cluster have under way does not take a user's minimum. What other clusters are promised stays free.
+    const promised = Math.min(Math.floor(max / 2), least * (this.#clusters.members.size - 1));
+    return user.under < least && (max === 0 || this.#pools[kind].held.sum + seats <= max - promised);
   }
 
   #note({ cluster, user }: Flow, seats: number, nowMs: number): void {
@@ -346,16 +373,16 @@ function member<S>(members: Map<string, S>, name: string, make: () => S): S {
 
 class FairPlace implements Place {
   #held = 0;
+  #isResting = false;
   #hasEnded = false;
 
   constructor(
     private readonly queue: FairQueue,
     private readonly pool: Pool,
-    private readonly kind: Kind,
+    private readonly turn: Omit<Turn, "seats">,
     readonly flow: Flow | undefined,
     /** in which its seats count */
     public period: number,
-    private readonly max: number,
   ) {}
 
   take(seats: number): void {
@@ -363,16 +390,33 @@ class FairPlace implements Place {
     this.#count(seats);
   }
 
+  rest(nowMs: number): boolean {
+    if (this.#hasEnded || this.#isResting) return true;
+    const resting = this.flow?.user.resting;
+    resting?.turnTo(this.queue.periodOf(nowMs));
+    if (resting && resting.sum >= RESTING_MAX) return false;
+    this.#count(-1);
+    this.#held -= 1;
+    this.#setResting(true);
+    this.queue.ended();
+    return true;
+  }
+
   grow(seats: number, nowMs: number): boolean {
     if (this.#hasEnded) return false;
     const { held } = this.pool;
     const period = held.turnTo(this.queue.periodOf(nowMs));
-    const others = held.sum - held.counted(this.period, this.#held);
-    if (this.max > 0 && others > 0 && others + seats > this.max) return false;
+    const counted = held.counted(this.period, this.#held);
+    const others = held.sum - counted;
+    const wanted = Math.max(this.#held + (this.#isResting ? 1 : 0), seats);
+    const { max } = this.turn;
+    if (max > 0 && others > 0 && others + wanted > max) return false;
+    if (this.flow && !this.queue.mayGrow(this.flow, this.turn, { counted, wanted, nowMs })) return false;
+    this.#setResting(false);
     // A request that grows is alive: it counts with the newest period.
     this.#count(-this.#held);
     this.period = period;
-    this.#held = Math.max(this.#held, seats);
+    this.#held = wanted;
     this.#count(this.#held);
     return true;
   }
@@ -380,12 +424,23 @@ class FairPlace implements Place {
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#setResting(false);
     this.#count(-this.#held);
     this.queue.ended();
   }
 
+  #setResting(isResting: boolean): void {
+    if (this.#isResting === isResting) return;
+    this.#isResting = isResting;
+    this.flow?.user.resting.add(this.period, isResting ? 1 : -1);
+  }
+
   #count(seats: number): void {
-    const { period, kind, flow } = this;
+    const {
+      period,
+      turn: { kind },
+      flow,
+    } = this;
     this.pool.held.add(period, seats);
     flow?.cluster.held[kind].add(period, seats);
     flow?.user.held[kind].add(period, seats);

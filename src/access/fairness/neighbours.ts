@@ -13,11 +13,26 @@ export type Kind = "reads" | "writes";
 /** Up to this number, all are looked at each time. */
 const FEW_MEMBERS = 8;
 
+export interface Limits {
+  /** all seats of the kind; 0 = any number */
+  max: number;
+  /** what each member may have under way in any case; 0 = there are no bounds */
+  least: number;
+  nowMs: number;
+}
+
+/** Who holds nothing may begin with any number. */
+function leavesHalf(held: number, seats: number, { max, least }: Limits): boolean {
+  return max === 0 || held <= 0 || held + seats <= Math.max(least, Math.ceil(max / 2));
+}
+
 /** A cluster, or a user of one. */
 export class Sharer {
   readonly held = { reads: new PeriodCount(), writes: new PeriodCount() };
   /** seats that wait */
   queued = 0;
+  /** requests whose bodies have stopped coming: they hold no seat */
+  readonly resting = new PeriodCount();
   /** virtual time at which its next request begins */
   tag = 0;
   activeMs = -Infinity;
@@ -75,19 +90,26 @@ export class Neighbours<S extends Sharer> {
     this.#newestMs = nowMs;
   }
 
-  /**
-   * Whether a member may begin `seats` more. `max` (0 = none): all seats of the kind. `least`: what each may have under way in any case; 0 = there are
-   * no bounds. A neighbour that was active in the last minute finds half of all seats free.
-   */
-  mayBegin(member: S, kind: Kind, seats: number, { max, least, nowMs }: { max: number; least: number; nowMs: number }): boolean {
+  /** Whether a member may begin `seats` more of a kind. A neighbour that was active in the last minute finds half of all seats free. */
+  mayBegin(member: S, kind: Kind, seats: number, limits: Limits): boolean {
     const under = member.under;
-    if (under === 0 || least === 0 || this.members.size < 2) return true;
-    const otherMs = member === this.#newestOf ? this.#otherMs : this.#newestMs;
-    if (nowMs - otherMs > NEIGHBOUR_MS) return true;
-    const held = member.held[kind].sum;
-    if (max > 0 && held > 0 && held + seats > Math.max(least, Math.ceil(max / 2))) return false;
+    const { least, nowMs } = limits;
+    if (under === 0 || !this.#isBounded(member, limits)) return true;
+    if (!leavesHalf(member.held[kind].sum, seats, limits)) return false;
     // A request of many seats begins where one of a single seat would: it would never find room for all beside steady small ones.
     return under < Math.max(least, Math.ceil(this.#leastDemandBeside(member, nowMs) / 2));
+  }
+
+  /** Whether a request of the member may grow to `seats`, beside `others` of the same kind that the member holds. */
+  mayGrow(member: S, others: number, seats: number, limits: Limits): boolean {
+    return !this.#isBounded(member, limits) || leavesHalf(others, seats, limits);
+  }
+
+  /** Another member was active in the last minute. */
+  #isBounded(member: S, { least, nowMs }: Limits): boolean {
+    if (least === 0 || this.members.size < 2) return false;
+    const otherMs = member === this.#newestOf ? this.#otherMs : this.#newestMs;
+    return nowMs - otherMs <= NEIGHBOUR_MS;
   }
 
   /** Infinity: no other member is active. */

@@ -12,6 +12,9 @@ export const LEAST_DEMAND_MS = 100;
 /** As long as another flow was active within this time, a flow leaves half of all seats free. As long as a body that stops coming keeps its seats. */
 export const NEIGHBOUR_MS = 60_000;
 
+/** Requests of one flow whose bodies have stopped coming. They hold no seat, and at most BODY_BYTES_PER_REQUEST for nothing. */
+export const RESTING_MAX = 16;
+
 /** Flows that an isolate remembers, of about 1 KB each; beyond it new ones share one. */
 export const FLOWS_MAX = 10_000;
 

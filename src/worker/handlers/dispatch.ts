@@ -181,9 +181,8 @@ async function turn(
     Pick<BeginningRequest, "timeoutMs" | "listSeats">,
 ): Promise<Place | undefined> {
   const { env, request, access, cluster, waitUntil, ...more } = asked;
-  const { headers, signal } = request;
   const flow = { cluster, user: access.isOpen ? "" : senderOf(access), isExempt: !access.isOpen && access.makesClusters };
-  const begun = beginRequest({ verb, headers, config: configured(env), ...flow, ...more, signal });
+  const begun = beginRequest({ verb, config: configured(env), ...flow, ...more, signal: request.signal });
   // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
   if (begun instanceof Promise) waitUntil(begun);
   return begun;

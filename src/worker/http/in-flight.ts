@@ -19,11 +19,10 @@ export type { Place } from "../../access/fairness/fair-queue";
 const seats = new FairQueue(systemClock, IN_FLIGHT_PERIOD_MS);
 
 /** The place of a request that is not counted. */
-export const UNCOUNTED: Place = { grow: () => true, end: () => undefined };
+export const UNCOUNTED: Place = { rest: () => true, grow: () => true, end: () => undefined };
 
 export interface BeginningRequest {
   verb: Verb;
-  headers: Headers;
   config: Config;
   /** its id */
   cluster: string;
@@ -41,7 +40,7 @@ export interface BeginningRequest {
 
 /** The place of a request, at once or when its turn has come. Undefined: too many requests, which `refusalOf` tells the client. */
 export function beginRequest(asked: BeginningRequest): Place | undefined | Promise<Place | undefined> {
-  const { verb, headers, config, cluster, user, isExempt = false, signal, timeoutMs } = asked;
+  const { verb, config, cluster, user, isExempt = false, signal, timeoutMs } = asked;
   if (verb === "watch") return UNCOUNTED;
   const kind = kindOf(verb);
   const isRead = kind === "reads";
@@ -50,7 +49,8 @@ export function beginRequest(asked: BeginningRequest): Place | undefined | Promi
     kind,
     cluster,
     user,
-    seats: !isRead ? weightOfBody(announcedBytes(headers)) : verb === "list" ? (asked.listSeats?.(config.maxRequestsInFlight) ?? 1) : 1,
+    // A body takes more as it comes: what a client only announces keeps nobody waiting.
+    seats: verb === "list" ? (asked.listSeats?.(config.maxRequestsInFlight) ?? 1) : 1,
     max: isRead ? config.maxRequestsInFlight : config.maxMutatingRequestsInFlight,
     least: config.fairRequestsMin,
     waitMs: timeoutMs ? Math.min(timeoutMs, queueMs) : queueMs,
@@ -114,12 +114,6 @@ export function inFlightFamilies(): MetricFamily[] {
 
 /** All flows are told apart in one way: by cluster and user. */
 const FLOW_SCHEMA = "by-cluster-and-user";
-
-/** A body of unknown length begins small and grows while it is read. A body that is too large is refused by its length. */
-function announcedBytes(headers: Headers): number {
-  const bytes = Number(headers.get("Content-Length") ?? 0);
-  return Number.isFinite(bytes) ? bytes : 0;
-}
 
 /** The weight of a request that holds so many bytes of its body: one for each begun piece. */
 export function weightOfBody(bytes: number): number {

@@ -8,6 +8,8 @@ export const BODY_MAX_BYTES = 3 * 1024 * 1024;
  * Upstream: `--request-timeout`, one minute for all requests but watches.
  */
 export const BODY_TIMEOUT_MS = 60_000;
+/** A body of which nothing comes for so long rests: its request holds no seat until it comes again. Noticed after one to two such times. */
+export const BODY_REST_MS = 2_000;
 /** How much of an unwanted body is read and dropped before the answer, and for how long. A refusal then leaves its connection usable. */
 export const DRAINED_MAX_BYTES = 4 * BODY_MAX_BYTES;
 export const DRAIN_MS = 5_000;

@@ -3,7 +3,8 @@ import { systemClock } from "../../../durable-objects/ports";
 import { badRequest, overloaded, requestTimedOut, requestTooLarge, type Status } from "../../api/meta/status";
 import { decodeUtf8 } from "../../api/schema/decode-json";
 import { err, ok, type Result } from "../../core/base/result";
-import { isTimeout, withTimeout } from "../../core/base/timeout";
+import { withTimeout } from "../../core/base/timeout";
+import { arrivalOf, BodyProgress } from "./arriving-body";
 import { drain } from "./drain";
 import { type Place, weightOfBody } from "./in-flight";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_SILENCE_MS } from "./limits";
@@ -21,9 +22,9 @@ function tooLarge(): Status {
 }
 
 /**
- * The whole body, within the limit, whatever the client announces. A body of unknown length takes its weight as it comes, and is 429 where there is no
- * room. A body that is late is 504, one that breaks off 400. The place of a refused body is free before its rest is dropped: nothing of it is kept.
- * The runtime reads a small body of known length whole, which is faster and cannot be given up. Such a body keeps its place to the end of the request.
+ * The whole body, within the limit, whatever the client announces. It takes its weight as it comes, and is 429 where there is no room. A body that is
+ * late is 504, one that breaks off 400. The place of a refused body is free before its rest is dropped: nothing of it is kept.
+ * The runtime reads a small body of known length whole, which is faster and cannot be given up.
  */
 export async function readBody({ request, place, timeoutMs }: BodyRequest): Promise<Result<Uint8Array, Status>> {
   const announced = request.headers.get("Content-Length");
@@ -31,19 +32,26 @@ export async function readBody({ request, place, timeoutMs }: BodyRequest): Prom
   if (announced === null && !request.body) return ok(new Uint8Array(0));
   const isSmall = announced !== null && Number(announced) <= BODY_BYTES_PER_REQUEST;
   const reader = isSmall ? undefined : (request.body as ReadableStream<Uint8Array> | null)?.getReader();
-  const whole = reader ? readChunks(reader, place, Number(announced)) : readWhole(request);
+  const progress = new BodyProgress(systemClock, place);
+  const whole = reader ? readChunks(reader, progress, Number(announced)) : readWhole(request, progress);
   try {
-    const read = await withTimeout(systemClock, Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS), whole);
-    if (read.ok || !reader) return read;
-    place.end();
-    await drain(reader);
-    return read;
-  } catch (error) {
-    // The connection broke off, or the framing of the body is wrong: the client's fault.
-    if (!isTimeout(error)) return err(badRequest("the body of the request could not be read"));
+    const arrival = await arrivalOf(whole, {
+      clock: systemClock,
+      progress,
+      timeoutMs: Math.min(timeoutMs || BODY_TIMEOUT_MS, BODY_TIMEOUT_MS),
+    });
+    if (arrival.kind === "read") {
+      if (arrival.value.ok || !reader) return arrival.value;
+      place.end();
+      await drain(reader);
+      return arrival.value;
+    }
     if (reader) place.end();
     await dropLate(whole, reader);
-    return err(requestTimedOut());
+    return arrival.kind === "late" ? err(requestTimedOut()) : arrival.value;
+  } catch {
+    // The connection broke off, or the framing of the body is wrong: the client's fault.
+    return err(badRequest("the body of the request could not be read"));
   }
 }
 
@@ -54,26 +62,29 @@ async function dropLate(whole: Promise<unknown>, reader: ReadableStreamDefaultRe
   reader?.cancel().catch(() => undefined);
 }
 
-async function readWhole(request: Request): Promise<Result<Uint8Array, Status>> {
+async function readWhole(request: Request, progress: BodyProgress): Promise<Result<Uint8Array, Status>> {
   const bytes = new Uint8Array(await request.arrayBuffer());
-  return bytes.length > BODY_MAX_BYTES ? err(tooLarge()) : ok(bytes);
+  if (bytes.length > BODY_MAX_BYTES) return err(tooLarge());
+  return !progress.isResting || progress.came(1) ? ok(bytes) : err(overloaded());
 }
 
-/** `announced`: the length that the client announces; 0 = none. After the end of `place` it keeps no more of the body. */
+/** `announced`: the length that the client announces; 0 = none. After the end of the place it keeps no more of the body. */
 async function readChunks(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  place: BodyRequest["place"],
+  progress: BodyProgress,
   announced: number,
 ): Promise<Result<Uint8Array, Status>> {
   // Copied: a small chunk may be a view of a large buffer.
-  let bytes = new Uint8Array(Math.max(announced, BODY_BYTES_PER_REQUEST));
+  let bytes = new Uint8Array(BODY_BYTES_PER_REQUEST);
   let size = 0;
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
     const at = size;
     size += read.value.length;
-    const problem = size > BODY_MAX_BYTES ? tooLarge() : place.grow(weightOfBody(size), Date.now()) ? undefined : overloaded();
+    const problem = size > BODY_MAX_BYTES ? tooLarge() : progress.came(weightOfBody(size)) ? undefined : overloaded();
     if (problem) return err(problem);
-    if (size > bytes.length) bytes = enlarged(bytes, Math.min(Math.max(size, 2 * bytes.length), BODY_MAX_BYTES));
+    // No larger than the client announces, and no larger for what it only announces.
+    const room = Math.max(size, Math.min(2 * bytes.length, announced || BODY_MAX_BYTES));
+    if (size > bytes.length) bytes = enlarged(bytes, room);
     bytes.set(read.value, at);
   }
   return ok(bytes.subarray(0, size));

@@ -10,7 +10,7 @@ import { readText } from "./read-body";
 /** The object; undefined for an empty body. A body of another type is 415; what is no JSON object is 400, and `what` names what it should be. */
 export async function readJsonObject(request: Request, config: Config, what: string): Promise<Result<JsonObject | undefined, Status>> {
   const { headers, signal } = request;
-  const place = await beginRequest({ verb: "update", headers, config, cluster: "", user: "", signal });
+  const place = await beginRequest({ verb: "update", config, cluster: "", user: "", signal });
   if (!place) return err(refusalOf("update"));
   try {
     const text = await readText({ request, place });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FairQueue, type Place, type RefusedBecause, type Wanted } from "../../../../src/access/fairness/fair-queue";
-import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX } from "../../../../src/access/fairness/queue-limits";
+import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, RESTING_MAX } from "../../../../src/access/fairness/queue-limits";
 import { SimScheduler } from "../../../support/sim/scheduler";
 
 const PERIOD_MS = 120_000;
@@ -99,6 +99,56 @@ describe("FairQueue: seats", () => {
     await scheduler.pass(2 * PERIOD_MS);
     expect(queue.counts("writes").taken).toBe(0);
     take(4);
+  });
+});
+
+describe("FairQueue: bodies that stop coming", () => {
+  it("a body that rests: holds no seat, and takes it again when it comes on", async () => {
+    const { scheduler, take, wait, begun, queue, places } = setting();
+    const [resting] = take(4);
+    void wait("fifth");
+    expect(resting?.rest(scheduler.now)).toBe(true);
+    expect(resting?.rest(scheduler.now)).toBe(true);
+    await scheduler.pass(0);
+    expect([begun, queue.counts("writes").taken]).toEqual([["fifth"], 4]);
+    expect(resting?.grow(1, scheduler.now)).toBe(false);
+    places[0]?.end();
+    expect([resting?.grow(1, scheduler.now), queue.counts("writes").taken]).toEqual([true, 4]);
+    resting?.end();
+    expect(queue.counts("writes").taken).toBe(3);
+  });
+
+  it("a body of which much has come: keeps the seats of what came but one", () => {
+    const { scheduler, take, queue } = setting();
+    const [resting] = take(1);
+    resting?.grow(3, scheduler.now);
+    resting?.rest(scheduler.now);
+    expect(queue.counts("writes").taken).toBe(2);
+    expect([resting?.grow(3, scheduler.now), queue.counts("writes").taken]).toEqual([true, 3]);
+    resting?.rest(scheduler.now);
+    resting?.end();
+    expect(queue.counts("writes").taken).toBe(0);
+  });
+
+  it("a flow: has few such requests; another flow has its own", () => {
+    const { scheduler, take } = setting({ max: 100 });
+    const rest = (over: Partial<Wanted>) => take(1, over)[0]?.rest(scheduler.now);
+    for (let i = 0; i < RESTING_MAX; i++) expect(rest({ user: "u" })).toBe(true);
+    const [more] = take(1, { user: "u" });
+    expect([more?.rest(scheduler.now), rest({ user: "v" })]).toEqual([false, true]);
+  });
+
+  it("one that ends or comes on, and one that the platform drops: another may rest in its place", async () => {
+    const { scheduler, take } = setting({ max: 100 });
+    const held = take(RESTING_MAX);
+    for (const place of held) place.rest(scheduler.now);
+    const [next, last, late] = take(3);
+    held[0]?.end();
+    expect([next?.rest(scheduler.now), last?.rest(scheduler.now)]).toEqual([true, false]);
+    held[1]?.grow(1, scheduler.now);
+    expect([last?.rest(scheduler.now), late?.rest(scheduler.now)]).toEqual([true, false]);
+    await scheduler.pass(2 * PERIOD_MS);
+    expect(take(1)[0]?.rest(scheduler.now)).toBe(true);
   });
 });
 
@@ -282,6 +332,32 @@ describe("FairQueue: neighbours", () => {
     take(1, { user: "quiet" });
     take(4, { user: "noisy" });
     void wait("fifth", { user: "noisy" });
+  });
+
+  it("another user of a cluster that has its minimum under way: begins at once", () => {
+    const { take, wait } = setting({ max: 100, least: 4 });
+    take(1, { cluster: "b" })[0]?.end();
+    take(4, { user: "holds" });
+    void wait("fifth", { user: "holds" });
+    take(4, { user: "innocent" });
+  });
+
+  it("a thousand users of a cluster that each hold a seat: every other active cluster still has its minimum", () => {
+    const { begin, take, queue } = setting({ max: 100, least: 4 });
+    for (const cluster of ["b", "c", "d"]) take(1, { cluster })[0]?.end();
+    for (let i = 0; i < 1_000; i++) void begin({ user: `u${i}` });
+    expect(queue.counts("writes").taken).toBe(100 - 3 * 4);
+    for (const cluster of ["b", "c", "d"]) take(4, { cluster });
+    expect(queue.counts("writes").taken).toBe(100);
+  });
+
+  it("a request that grows beside a neighbour: half of all seats stay free, but for a request that is its flow's only one", () => {
+    const { scheduler, take } = setting({ max: 100, least: 4 });
+    take(1, { cluster: "b" })[0]?.end();
+    const [one, other] = take(2);
+    expect([one?.grow(49, scheduler.now), one?.grow(50, scheduler.now)]).toEqual([true, false]);
+    other?.end();
+    expect(one?.grow(90, scheduler.now)).toBe(true);
   });
 
   it("exempt requests: no neighbours", () => {

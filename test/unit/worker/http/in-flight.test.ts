@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { parseConfig } from "../../../../src/core/config/config";
 import type { Verb } from "../../../../src/api/registry/resource";
-import { beginRequest, type BeginningRequest, inFlightFamilies, type Place, refusalOf } from "../../../../src/worker/http/in-flight";
+import {
+  beginRequest,
+  type BeginningRequest,
+  inFlightFamilies,
+  type Place,
+  refusalOf,
+  weightOfBody,
+} from "../../../../src/worker/http/in-flight";
 
 describe("beginRequest", () => {
   const config = parseConfig({
@@ -11,15 +18,14 @@ describe("beginRequest", () => {
     FAIR_REQUESTS_MIN: "0",
   });
   if (!config.ok) throw new Error(config.error.join("\n"));
-  const request = (verb: Verb, length?: string): BeginningRequest => ({
+  const request = (verb: Verb): BeginningRequest => ({
     verb,
-    headers: new Headers(length === undefined ? {} : { "Content-Length": length }),
     config: config.value,
     cluster: "default",
     user: "",
   });
-  const begin = (verb: Verb, length?: string): Place | undefined => {
-    const place = beginRequest(request(verb, length));
+  const begin = (verb: Verb): Place | undefined => {
+    const place = beginRequest(request(verb));
     if (place instanceof Promise) throw new Error("it waits");
     return place;
   };
@@ -36,17 +42,15 @@ describe("beginRequest", () => {
   });
 
   it.each([
-    // grows as it is read
-    [undefined, 1],
-    ["x", 1],
-    ["0", 1],
-    ["65536", 1],
-    ["65537", 2],
-    ["1000000", 16],
-    // what is too large is refused after a look at its length
-    ["99999999999", 48],
-  ])("a body of %s bytes: counts as %d requests", (length, requests) => {
-    const ends = [begin("create", length)];
+    [0, 1],
+    [1, 1],
+    [65_536, 1],
+    [65_537, 2],
+    [1_000_000, 16],
+    [99_999_999_999, 48],
+  ])("a body of which %s bytes have come: counts as %d requests", (bytes, requests) => {
+    const ends = [begin("create")];
+    expect(ends[0]?.grow(weightOfBody(bytes), Date.now())).toBe(true);
     for (let end = begin("create"); end; end = begin("create")) ends.push(end);
     expect(48 - (ends.length - 1)).toBe(requests);
     for (const end of ends) end?.end();

@@ -1,7 +1,14 @@
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairQueue, type Place } from "../../../../src/access/fairness/fair-queue";
+import { RESTING_MAX } from "../../../../src/access/fairness/queue-limits";
 import { type BodyRequest, readBody } from "../../../../src/worker/http/read-body";
-import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_SILENCE_MS } from "../../../../src/worker/http/limits";
+import {
+  BODY_BYTES_PER_REQUEST,
+  BODY_MAX_BYTES,
+  BODY_REST_MS,
+  BODY_TIMEOUT_MS,
+  DRAIN_SILENCE_MS,
+} from "../../../../src/worker/http/limits";
 
 /** A body of unknown length; `onPull` hears of each chunk that is asked for. */
 function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => undefined): RequestInit {
@@ -21,7 +28,7 @@ describe("readBody", () => {
 
   const posted = (init: RequestInit, grow: Place["grow"] = () => true, end: Place["end"] = () => undefined): BodyRequest => ({
     request: new Request("http://h/", { method: "POST", ...init }),
-    place: { grow, end },
+    place: { rest: () => true, grow, end },
   });
 
   it("a body of exactly the limit: read; one byte more: 413", async () => {
@@ -185,6 +192,69 @@ describe("readBody", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  describe("a body that stops coming", () => {
+    const stalled = (bytes: number, announced: number | undefined, place: Place): { request: BodyRequest; goOn(more: number): void } => {
+      let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          stream = controller;
+          controller.enqueue(new Uint8Array(bytes));
+        },
+      });
+      const headers: Record<string, string> = announced === undefined ? {} : { "Content-Length": String(announced) };
+      const { request } = posted({ body, headers, duplex: "half" } as RequestInit);
+      return {
+        request: { request, place },
+        goOn(more) {
+          stream?.enqueue(new Uint8Array(more));
+          stream?.close();
+        },
+      };
+    };
+    const wanted = { kind: "writes", cluster: "a", user: "u", seats: 1, max: 100, least: 4, waitMs: 0, isExempt: false } as const;
+    const setting = () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const seats = new FairQueue({ now: () => Date.now(), after: () => () => undefined }, 1_000_000);
+      const begin = (): Place => {
+        const place = seats.begin(wanted);
+        if (!place || place instanceof Promise) throw new Error("it does not begin at once");
+        return place;
+      };
+      return { begin, taken: () => seats.counts("writes").taken };
+    };
+    afterEach(() => vi.useRealTimers());
+
+    it.each<[string, number, number | undefined, number]>([
+      ["of a small announced length", 1, 60_000, 0],
+      ["of a large announced length", 1, 3_000_000, 0],
+      ["of unknown length", 1, undefined, 0],
+      ["of which 200,000 bytes came", 200_000, 3_000_000, 3],
+    ])("%s: holds the seats of what came but one, and is read when it comes on", async (_, bytes, announced, held) => {
+      const { begin, taken } = setting();
+      const { request, goOn } = stalled(bytes, announced, begin());
+      const read = readBody(request);
+      await vi.advanceTimersByTimeAsync(2 * BODY_REST_MS);
+      expect(taken()).toBe(held);
+      goOn(10);
+      expect(await read).toMatchObject({ ok: true, value: { length: bytes + 10 } });
+      expect(taken()).toBeGreaterThanOrEqual(1);
+      request.place.end();
+      expect([taken(), vi.getTimerCount()]).toEqual([0, 0]);
+    });
+
+    it.each([60_000, 3_000_000])("of %d bytes, beyond the number of one user: 429 after the time of a drain", async (announced) => {
+      const { begin } = setting();
+      const codes: number[] = [];
+      for (let i = 0; i <= RESTING_MAX; i++) {
+        void readBody(stalled(1, announced, begin()).request).then((read) => codes.push(read.ok ? 200 : read.error.code));
+      }
+      await vi.advanceTimersByTimeAsync(2 * BODY_REST_MS + DRAIN_SILENCE_MS);
+      expect(codes).toEqual([429]);
+      await vi.advanceTimersByTimeAsync(BODY_TIMEOUT_MS);
+      expect(codes).toEqual([429, ...Array<number>(RESTING_MAX).fill(504)]);
+    });
   });
 
   it("no body: empty bytes", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ServiceSchema } from "../../../../src/api/schema/core-services";
+import { UNCOUNTED } from "../../../../src/worker/http/in-flight";
 import { readObject } from "../../../../src/worker/http/read-object";
 
 const SERVICE = { kind: "Service", group: "", version: "v1", schema: ServiceSchema };
@@ -8,7 +9,7 @@ describe("readObject", () => {
   it("a body of an unknown content type: 415, which names the known ones", async () => {
     const request = {
       request: new Request("http://h/", { method: "POST", body: "{}", headers: { "Content-Type": "text/plain" } }),
-      place: { grow: () => true, end: () => undefined },
+      place: UNCOUNTED,
     };
     expect(await readObject(request, SERVICE, "Warn")).toMatchObject({
       error: {

@@ -16,7 +16,7 @@ import { admit, type Admission } from "./access/admit";
 import { auditedBody, writeAudit } from "./access/audit";
 import type { Env } from "../../durable-objects/env";
 import { dispatch } from "./handlers/dispatch";
-import { AUDIT_ID, withCommonHeaders } from "./http/common-headers";
+import { auditIdOf, withCommonHeaders } from "./http/common-headers";
 import { authorityOf, hostOf, isForeignPage, isOwnHost } from "./http/authority";
 import { drainUnread } from "./http/drain";
 import { log } from "./http/log";
@@ -63,7 +63,7 @@ const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
 
 /** Every answer names the request: by the client's own id, or by a new one. Source: upstream apiserver endpoints/filters/audit_init.go. */
 const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
-  const id = c.req.raw.headers.get(AUDIT_ID) || crypto.randomUUID();
+  const id = auditIdOf(c.req.raw);
   c.set("auditId", id);
   await next();
   const named = withCommonHeaders(c.res, id);

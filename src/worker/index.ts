@@ -4,6 +4,7 @@ import type { Env } from "../../durable-objects/env";
 import { systemClock } from "../../durable-objects/ports";
 import { ensureDefaultPolicy } from "./access/default-policy";
 import { closing, wantsClose } from "./http/closing";
+import { auditIdOf, withCommonHeaders } from "./http/common-headers";
 import { drainUnread } from "./http/drain";
 import { malformedRequest } from "./http/request-target";
 import { SocketsTurns } from "./http/sockets-turns";
@@ -38,7 +39,9 @@ export const direct = {
   fetch(request, env, context) {
     const begin = () => {
       const refusal = malformedRequest(request);
-      const answer = refusal ? drainUnread(request).then(() => refusal) : fetch(request, env, context);
+      const answer = refusal
+        ? drainUnread(request).then(() => withCommonHeaders(refusal, auditIdOf(request)))
+        : fetch(request, env, context);
       return wantsClose(request) ? closing(answer) : answer;
     };
     return turns.take()?.then(begin) ?? begin();

@@ -48,10 +48,18 @@ describe("the request target", () => {
   });
 
   it.each(["GET *", "GET version", "GET ?limit=1", "GET ftp://localhost/version"])("%s: 400", async (start) => {
-    expect(await ask(`${start} HTTP/1.1`, "Host: localhost")).toMatchObject({
-      code: 400,
-      body: "400 Bad Request: malformed request target",
-    });
+    const answer = await ask(`${start} HTTP/1.1`, "Host: localhost");
+    expect(answer).toMatchObject({ code: 400, body: "400 Bad Request: malformed request target" });
+    for (const name of ["Audit-ID", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "X-Content-Type-Options"]) {
+      expect(answer.head).toMatch(new RegExp(`^${name}: `, "im"));
+    }
+  });
+
+  it("a target with a query and no path: asks for /, whatever the query looks like", async () => {
+    const root = await ask("GET http://localhost/ HTTP/1.1", "Host: localhost");
+    const odd = await ask("GET http://localhost?/healthz HTTP/1.1", "Host: localhost");
+    expect([odd.code, odd.body]).toEqual([root.code, root.body]);
+    expect(odd.body).not.toBe("ok");
   });
 
   it("HTTP/1.0 without a Host: answered", async () => {

@@ -56,10 +56,12 @@ export function impersonated(headers: HeaderFields): Result<User | undefined, St
 
 /** Headers of one name are joined by commas on their way; no group has a comma. */
 function listOf(header: string | null): string[] {
-  return (header ?? "")
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
+  return valuesOf(header ?? "").filter((part) => part !== "");
+}
+
+/** An empty header is a value, too: whoever sends one asks for it. */
+function valuesOf(header: string): string[] {
+  return header.split(",").map((part) => part.trim());
 }
 
 function extraOf(headers: HeaderFields): Record<string, string[]> {
@@ -67,7 +69,7 @@ function extraOf(headers: HeaderFields): Record<string, string[]> {
   for (const [header, value] of headers.entries()) {
     if (!header.startsWith(EXTRA_PREFIX)) continue;
     const key = header.slice(EXTRA_PREFIX.length);
-    extra[unescaped(key)] = listOf(value);
+    extra[unescaped(key)] = valuesOf(value);
   }
   return extra;
 }

@@ -1,5 +1,10 @@
 /** The header that names a request in audit logs and answers. */
-export const AUDIT_ID = "Audit-ID";
+const AUDIT_ID = "Audit-ID";
+
+/** The id of a request: the client's own, or a new one. */
+export function auditIdOf({ headers }: Request): string {
+  return headers.get(AUDIT_ID) || crypto.randomUUID();
+}
 
 /**
  * Sets the headers of every answer: the request's id, and those for browsers. A browser must not guess the type, run the answer, frame it, or give it to a

@@ -44,6 +44,11 @@ describe("headers", () => {
     expect(user).toEqual({ name: "jane", uid: "u1", groups: ["a", "b"], extra: { scopes: ["x"], "acme/project": ["y"] } });
   });
 
+  it('an extra without a value: asks for the value "", as upstream', () => {
+    const user = wanted(["Impersonate-User", "jane"], ["Impersonate-Extra-Scopes", ""]);
+    expect(user).toEqual({ name: "jane", uid: "", groups: [], extra: { scopes: [""] } });
+  });
+
   it.each(["Impersonate-Group", "Impersonate-Uid", "Impersonate-Extra-Scopes"])("%s without a user: 400", (name) => {
     const user = impersonated(headers([name, "x"]));
     expect(user).toMatchObject({ ok: false, error: { code: 400, reason: "BadRequest" } });
@@ -68,6 +73,14 @@ describe("rights", () => {
         "impersonate authentication.k8s.io/uids/ /u",
         "impersonate authentication.k8s.io/userextras/scopes /x",
       ],
+    ],
+    [
+      "a user with an extra without a value, by the older verb",
+      [
+        ["Impersonate-User", "jane"],
+        ["Impersonate-Extra-Scopes", ""],
+      ],
+      ["impersonate /users/ /jane", "impersonate authentication.k8s.io/userextras/scopes /"],
     ],
     ["a service account", [["Impersonate-User", "system:serviceaccount:ns:sa"]], ["impersonate /serviceaccounts/ ns/sa"]],
     [

@@ -5,6 +5,11 @@ describe("splitRequestUrl", () => {
   it.each([
     { url: "http://h/api/v1/pods?limit=5", want: { cluster: "default", path: "/api/v1/pods", query: "limit=5" } },
     { url: "http://h:8787/", want: { cluster: "default", path: "/", query: "" } },
+    { url: "http://h", want: { cluster: "default", path: "/", query: "" } },
+    { url: "http://h?/healthz", want: { cluster: "default", path: "/", query: "/healthz" } },
+    { url: "http://h?/clusters/east/api", want: { cluster: "default", path: "/", query: "/clusters/east/api" } },
+    { url: "http://h?", want: { cluster: "default", path: "/", query: "" } },
+    { url: "/?/healthz", want: { cluster: "default", path: "/", query: "/healthz" } },
     { url: "https://h/clusters/east-1/apis", want: { cluster: "east-1", path: "/apis", query: "" } },
     { url: "http://h/clusters/east/apis/?a=/b?c", want: { cluster: "east", path: "/apis/", query: "a=/b?c" } },
     { url: "http://h/apis/x/v1/ips/2001%3Adb8%3A%3A1", want: { cluster: "default", path: "/apis/x/v1/ips/2001%3Adb8%3A%3A1", query: "" } },

@@ -32,7 +32,15 @@ const CREDENTIALS_SCHEMA = `
      private_jwk TEXT
    ) STRICT;`;
 
-export const CREDENTIALS_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CREDENTIALS_SCHEMA }];
+/** JSON lists; without them an agent has no such limit. */
+const AGENT_LIMITS = `
+   ALTER TABLE bearer_tokens ADD COLUMN agent_namespaces TEXT;
+   ALTER TABLE bearer_tokens ADD COLUMN agent_labels TEXT;`;
+
+export const CREDENTIALS_MIGRATIONS: readonly Migration[] = [
+  { id: 1, sql: CREDENTIALS_SCHEMA },
+  { id: 2, sql: AGENT_LIMITS },
+];
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -51,7 +59,8 @@ export function sqlCredentialStorage(storage: DurableObjectStorage): TokenStorag
     tokenSave({ record, hash, formerHash }) {
       sql.exec(
         `INSERT OR REPLACE INTO bearer_tokens (id, user_name, user_groups, clusters, description, created_at, expires_at, revoked_at,
-           last_used_day, salt, sha256, former_salt, former_sha256, former_until) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           last_used_day, salt, sha256, former_salt, former_sha256, former_until, agent_namespaces, agent_labels)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         record.id,
         record.user,
         JSON.stringify(record.groups),
@@ -66,6 +75,8 @@ export function sqlCredentialStorage(storage: DurableObjectStorage): TokenStorag
         formerHash?.salt ?? null,
         formerHash?.sha256 ?? null,
         record.formerUntil ?? null,
+        record.agentNamespaces ? JSON.stringify(record.agentNamespaces) : null,
+        record.agentLabels ? JSON.stringify(record.agentLabels) : null,
       );
     },
     tokenDelete(id) {
@@ -96,6 +107,8 @@ function tokenRow(row: Row): TokenRow {
     user: row.user_name as string,
     groups: JSON.parse(row.user_groups as string) as string[],
     clusters: row.clusters === null ? undefined : (JSON.parse(row.clusters as string) as string[]),
+    ...(row.agent_namespaces === null ? {} : { agentNamespaces: JSON.parse(row.agent_namespaces as string) as string[] }),
+    ...(row.agent_labels === null ? {} : { agentLabels: JSON.parse(row.agent_labels as string) as string[] }),
     description: row.description as string,
     createdAt: row.created_at as number,
     expiresAt: numberOf(row.expires_at),

@@ -11,6 +11,10 @@ export interface CreateTask {
   groups: string[];
   /** undefined = all */
   clusters: string[] | undefined;
+  /** of an agent: namespaces of its Pods; undefined = all */
+  agentNamespaces: string[] | undefined;
+  /** of an agent: labels of its Pods, KEY or KEY=VALUE; undefined = all */
+  agentLabels: string[] | undefined;
   /** ms since the epoch; undefined = never */
   expiresAt: number | undefined;
   description: string;
@@ -38,6 +42,8 @@ Tokens of this server's own users. The text of a token is printed once, on the s
   create node NAME    for the kubelet or kube-proxy of a node: user ${NODE_PREFIX}NAME, group ${NODES}
     --group NAME        a group of the user; may be given several times
     --cluster NAME      a cluster that it is good for; may be given several times (all, and the server as a whole)
+    --namespaces A,B    of an agent: the namespaces where it may write Pods (all)
+    --labels A=B,C      of an agent: the labels that its Pods may have, with this value or any (all)
     --expires TIME      30d, 12h, or a time as 2030-01-02T15:04:05Z (never)
     --description TEXT  what it is for
   list                all tokens, without their texts
@@ -64,6 +70,8 @@ export async function parseOptions(args: string[]): Promise<TokenOptions | "help
       ...targetOptions,
       cluster: { type: "string", multiple: true },
       group: { type: "string", multiple: true },
+      namespaces: { type: "string" },
+      labels: { type: "string" },
       expires: { type: "string" },
       grace: { type: "string" },
       description: { type: "string" },
@@ -74,7 +82,7 @@ export async function parseOptions(args: string[]): Promise<TokenOptions | "help
   const { values, positionals } = parsed;
   const [command, ...names] = positionals;
   const json = isJson(values.output);
-  refuseOptionsOf("create", command, values, ["group", "cluster", "expires", "description"]);
+  refuseOptionsOf("create", command, values, ["group", "cluster", "namespaces", "labels", "expires", "description"]);
   refuseOptionsOf("rotate", command, values, ["grace"]);
   if (command === "new-admin") {
     if (names.length > 0) throw new UserError(`new-admin takes no ${names[0] ?? ""}`);
@@ -88,6 +96,8 @@ export async function parseOptions(args: string[]): Promise<TokenOptions | "help
 interface TaskValues {
   cluster?: string[] | undefined;
   group?: string[] | undefined;
+  namespaces?: string | undefined;
+  labels?: string | undefined;
   expires?: string | undefined;
   grace?: string | undefined;
   description?: string | undefined;
@@ -122,12 +132,20 @@ function onlyOf(command: string, names: readonly string[]): string {
   return id;
 }
 
-function createTask(names: readonly string[], { group = [], cluster, expires, description = "" }: TaskValues): CreateTask {
+function createTask(names: readonly string[], values: TaskValues): CreateTask {
+  const { group = [], cluster, namespaces, labels, expires, description = "" } = values;
   const [first, second, more] = names;
   if (first === undefined || more !== undefined) throw new UserError("create: needs a USER, agent NAME or node NAME");
   const { user, groups } = second === undefined ? { user: first, groups: [] } : machineUser(first, second);
+  const limit = Object.entries({ namespaces, labels }).find(([, value]) => value !== undefined);
+  if (limit && !groups.includes(AGENTS)) throw new UserError(`--${limit[0]}: goes with create agent NAME`);
   const expiresAt = expires === undefined ? undefined : timeOf(expires);
-  return { kind: "create", user, groups: [...groups, ...group], clusters: cluster, expiresAt, description };
+  const limits = { agentNamespaces: listOf(namespaces), agentLabels: listOf(labels) };
+  return { kind: "create", user, groups: [...groups, ...group], clusters: cluster, ...limits, expiresAt, description };
+}
+
+function listOf(text: string | undefined): string[] | undefined {
+  return text?.split(",").map((part) => part.trim());
 }
 
 function machineUser(kind: string, name: string): { user: string; groups: string[] } {

@@ -10,6 +10,8 @@ export interface ShownToken {
   user: string;
   groups: string[];
   clusters?: string[];
+  agentNamespaces?: string[];
+  agentLabels?: string[];
   description: string;
   state: string;
   createdAt: string;
@@ -27,9 +29,9 @@ export async function runTask(target: Target, task: TokenTask): Promise<ShownTok
     case "list":
       return (await ask<{ items: ShownToken[] }>(target, "GET", PATH)).items;
     case "create": {
-      const { user, groups, clusters, expiresAt, description } = task;
+      const { user, groups, clusters, agentNamespaces, agentLabels, expiresAt, description } = task;
       const end = expiresAt === undefined ? undefined : new Date(expiresAt).toISOString();
-      return ask(target, "POST", PATH, { user, groups, clusters, expiresAt: end, description });
+      return ask(target, "POST", PATH, { user, groups, clusters, agentNamespaces, agentLabels, expiresAt: end, description });
     }
     case "rotate":
       return ask(target, "POST", `${PATH}/${encodeURIComponent(task.id)}/rotate`, { graceSeconds: task.graceSeconds });

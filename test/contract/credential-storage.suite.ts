@@ -6,7 +6,15 @@ import { type ContractCase, LARGEST, undone, UNICODE } from "./contract-case";
 /** Everything that a row may have. */
 const FULL: TokenRow = {
   record: {
-    ...{ id: "a", user: UNICODE, groups: ["g", UNICODE], clusters: ["one", "two"], description: UNICODE },
+    ...{
+      id: "a",
+      user: UNICODE,
+      groups: ["g", UNICODE],
+      clusters: ["one", "two"],
+      agentNamespaces: ["a", "b"],
+      agentLabels: ["app=web", UNICODE],
+      description: UNICODE,
+    },
     ...{ createdAt: 3, expiresAt: LARGEST, revokedAt: 4, lastUsedDay: 5, formerUntil: 6 },
   },
   hash: { salt: "new", sha256: "new hash" },

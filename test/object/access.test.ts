@@ -462,6 +462,28 @@ describe("nodes and agents", () => {
   });
 });
 
+it("an agent whose token is for a namespace and a label: Pods there with that label, and no others", async () => {
+  await world.make("/api/v1/namespaces", { metadata: { name: "shop" } });
+  const limits = { agentNamespaces: ["shop"], agentLabels: ["app=web"] };
+  const token = await world.tokenOf("servicenet:agent:n1", { groups: ["servicenet:agents"], ...limits });
+  const pod = (name: string, labels: object) => ({
+    metadata: { name, labels },
+    spec: { nodeName: "n1", containers: [{ name: "c", image: "i" }] },
+  });
+  const create = (namespace: string, body: object) => world.ask("POST", `/api/v1/namespaces/${namespace}/pods`, { token, body });
+  expect((await create("shop", pod("a", { app: "web" }))).code).toBe(201);
+  const refused = await create("default", pod("a", { app: "web" }));
+  expect([refused.code, JSON.stringify(refused.body)]).toEqual([
+    403,
+    expect.stringContaining('is not for pods in the namespace \\"default\\"'),
+  ]);
+  expect((await create("shop", pod("b", { app: "db" }))).code).toBe(403);
+  const headers = { "Content-Type": "application/merge-patch+json" };
+  const patch = { token, headers, body: { metadata: { labels: { role: "x" } } } };
+  expect((await world.ask("PATCH", "/api/v1/namespaces/shop/pods/a", patch)).code).toBe(403);
+  expect((await world.ask("DELETE", "/api/v1/namespaces/shop/pods/a?gracePeriodSeconds=0", { token })).code).toBe(200);
+});
+
 describe("limits of watches", () => {
   it("a user with as many watches as he may have: 429 with Retry-After until one has ended; others may go on", async () => {
     world = await new AccessWorld({ MAX_WATCHES_PER_USER: "2" }).begin();

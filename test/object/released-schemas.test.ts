@@ -33,7 +33,7 @@ const RELEASED: readonly { of: string; migrations: readonly Migration[]; sums: r
   },
   { of: "NodeProxy", migrations: NODE_PROXY_MIGRATIONS, sums: ["ee7de2941055e554", "8e4c5aad3ffd9b4b"] },
   { of: "ClusterRecord", migrations: CLUSTER_RECORD_MIGRATIONS, sums: ["c5ec57682d4bf136"] },
-  { of: "CredentialStore", migrations: CREDENTIALS_MIGRATIONS, sums: ["1ea33a6d49e0c2e4"] },
+  { of: "CredentialStore", migrations: CREDENTIALS_MIGRATIONS, sums: ["1ea33a6d49e0c2e4", "3301e96878fa39e1"] },
 ];
 
 async function sumOf({ sql }: Migration): Promise<string> {

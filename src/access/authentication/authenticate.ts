@@ -9,6 +9,7 @@
  * - A token is good for who is asked by it: for this API, or for the audiences that a TokenReview names.
  */
 import { err, ok, type Result } from "../../core/base/result";
+import { extraOfLimits } from "../nodes/agent-limits";
 import { AUTHENTICATED, type Caller, MASTERS, type User } from "../identity/user";
 import { ADMIN, isAdminToken } from "./admin-tokens";
 import { isOwnToken, parseToken } from "./bearer-token";
@@ -129,8 +130,8 @@ export class Authenticator {
     const verified = await this.#asked("token", () => this.ports.verifyToken(token.id, token.secret));
     if (!verified.ok) return verified;
     if (!verified.value.ok) return UNAUTHORIZED;
-    const { user, groups, clusters, goodUntil = Infinity } = verified.value.value;
-    return judged({ name: user, uid: "", groups, extra: {} }, clusters, credential, goodUntil);
+    const { user, groups, clusters, goodUntil = Infinity, ...limits } = verified.value.value;
+    return judged({ name: user, uid: "", groups, extra: extraOfLimits(limits) }, clusters, credential, goodUntil);
   }
 
   /** @param own undefined: no token of a service account is taken from there */

@@ -1,5 +1,5 @@
 /** What this server keeps of its own bearer tokens, and for whom it makes none. */
-import { invalidValue, required, tooLong, tooMany, type FieldError } from "../../api/meta/field-errors";
+import { forbiddenField, invalidValue, required, tooLong, tooMany, type FieldError } from "../../api/meta/field-errors";
 import { validateDNS1123Label } from "../../api/meta/names";
 import {
   AGENT_PREFIX,
@@ -10,10 +10,11 @@ import {
   SERVICE_ACCOUNTS_PREFIX,
   UNAUTHENTICATED,
 } from "../identity/user";
+import { agentLimitErrors, type AgentLimits } from "../nodes/agent-limits";
 import type { SecretHash } from "./bearer-token";
 
 /** Asked for by an administrator. Times in milliseconds since the epoch. */
-export interface NewToken {
+export interface NewToken extends AgentLimits {
   readonly user: string;
   readonly groups: readonly string[];
   /** names of the clusters that it is good for; absent = all, and what belongs to the server as a whole */
@@ -43,7 +44,7 @@ export interface TokenRow {
 }
 
 /** What a request with a good token may act as. */
-export interface VerifiedToken {
+export interface VerifiedToken extends AgentLimits {
   readonly user: string;
   readonly groups: readonly string[];
   readonly clusters?: readonly string[];
@@ -74,6 +75,7 @@ export function newTokenErrors(asked: NewToken, nowMs: number): FieldError[] {
     ...(asked.groups.length > GROUPS_MAX ? [tooMany("groups", asked.groups.length, GROUPS_MAX)] : []),
     ...asked.groups.flatMap((group, i) => nameErrors(`groups[${i}]`, group, RESERVED_GROUPS)),
     ...clusterErrors(asked.clusters),
+    ...limitErrors(asked),
     ...expiryErrors(asked.expiresAt, nowMs),
     ...textErrors("description", asked.description),
   ];
@@ -97,6 +99,13 @@ function clusterErrors(clusters: readonly string[] | undefined): FieldError[] {
     return [required("clusters", "a token for no cluster is good for nothing; without the field it is good for all")];
   if (clusters.length > CLUSTERS_MAX) return [tooMany("clusters", clusters.length, CLUSTERS_MAX)];
   return clusters.flatMap((name, i) => validateDNS1123Label(name).map((problem) => invalidValue(`clusters[${i}]`, name, problem)));
+}
+
+function limitErrors(asked: NewToken): FieldError[] {
+  if (asked.user.startsWith(AGENT_PREFIX)) return agentLimitErrors(asked);
+  return (["agentNamespaces", "agentLabels"] as const)
+    .filter((field) => asked[field] !== undefined)
+    .map((field) => forbiddenField(field, "may only be set for the user of an agent"));
 }
 
 function expiryErrors(expiresAt: number | undefined, nowMs: number): FieldError[] {

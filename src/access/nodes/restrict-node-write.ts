@@ -6,6 +6,7 @@ import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, Node, Pod } from "../../api/meta/kubernetes";
 import type { User } from "../identity/user";
 import type { ResourceAttributes } from "../authorization/attributes";
+import { podLimitProblem } from "./agent-limits";
 import { NODE_LEASE_NAMESPACE } from "./node-decision";
 import { agentNodeOf, nodeOf, unknownNode } from "./node-identity";
 import { forbiddenLabels } from "./node-labels";
@@ -22,6 +23,7 @@ interface Written {
 
 interface Writer {
   readonly node: string;
+  readonly user: User;
   readonly isAgent: boolean;
 }
 
@@ -33,7 +35,7 @@ export function restrictNodeWrite(user: User, attributes: ResourceAttributes, be
   const node = nodeOf(user) ?? agentNodeOf(user);
   if (node === undefined) return undefined;
   if (node === "") return unknownNode(user.name);
-  const writer = { node, isAgent: nodeOf(user) === undefined };
+  const writer = { node, user, isAgent: nodeOf(user) === undefined };
   const written = { attributes, before, after };
   const { group, resource } = attributes;
   if (group === "" && resource === "pods") return podProblem(writer, written);
@@ -42,7 +44,15 @@ export function restrictNodeWrite(user: User, attributes: ResourceAttributes, be
   return undefined;
 }
 
-function podProblem(writer: Writer, { attributes, before, after }: Written): string | undefined {
+function podProblem(writer: Writer, written: Written): string | undefined {
+  const { attributes, before, after } = written;
+  const problem = podRuleProblem(writer, written);
+  // A question about no object is answered when there is one.
+  if (problem !== undefined || !writer.isAgent || attributes.subresource === "eviction" || (!before && !after)) return problem;
+  return podLimitProblem(writer.node, writer.user, before, after);
+}
+
+function podRuleProblem(writer: Writer, { attributes, before, after }: Written): string | undefined {
   const { node, isAgent } = writer;
   const [pod, next] = [before as Pod | undefined, after as Pod | undefined];
   const isOwn = pod?.spec?.nodeName === node;

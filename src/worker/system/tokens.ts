@@ -2,7 +2,8 @@
  * This server's own bearer tokens, for its administrators:
  *
  *   GET    /admin/tokens                all of them, without secrets; those that are over included
- *   POST   /admin/tokens                makes one: {"user", "groups", "clusters", "expiresAt", "description"}; the answer alone has its text
+ *   POST   /admin/tokens                makes one: {"user", "groups", "clusters", "expiresAt", "description"}, of an agent "agentNamespaces" and
+ *                                       "agentLabels", too; the answer alone has its text
  *   POST   /admin/tokens/{id}/rotate    a new secret; with {"graceSeconds"} the old one is good for so long
  *   DELETE /admin/tokens/{id}           revokes it
  *
@@ -35,7 +36,7 @@ import { configOf } from "../routing/config-guard";
 const TOKEN: ResourceName = { group: "", resource: "tokens", kind: "Token" };
 const API_VERSION = "servicenet/v1";
 const DAY_MS = 86_400_000;
-const FIELDS: readonly string[] = ["user", "groups", "clusters", "expiresAt", "description"];
+const FIELDS: readonly string[] = ["user", "groups", "clusters", "agentNamespaces", "agentLabels", "expiresAt", "description"];
 
 type Answer = Result<{ code: number; document: object }, Status>;
 
@@ -116,12 +117,27 @@ function documentOf(record: TokenRecord): object {
 
 /** As lists have it. */
 function shown(record: TokenRecord, nowMs: number): object {
-  const { id, user, groups, clusters, description, createdAt, expiresAt, revokedAt, lastUsedDay, formerUntil } = record;
+  const {
+    id,
+    user,
+    groups,
+    clusters,
+    agentNamespaces,
+    agentLabels,
+    description,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedDay,
+    formerUntil,
+  } = record;
   return {
     id,
     user,
     groups,
     clusters,
+    agentNamespaces,
+    agentLabels,
     description,
     state: endOf(record, nowMs) ?? "good",
     createdAt: rfc3339Seconds(createdAt),
@@ -147,14 +163,18 @@ async function readBody(env: Env, request: Request, fields: readonly string[]): 
 }
 
 /** What the object checks is not checked here. */
-function newToken({ user = "", groups = [], clusters, expiresAt, description = "" }: JsonObject): Result<NewToken, Status> {
+function newToken({ user = "", groups = [], clusters, expiresAt, description = "", ...limits }: JsonObject): Result<NewToken, Status> {
   if (typeof user !== "string" || typeof description !== "string") return err(badRequest("user and description must be texts"));
   if (!isTexts(groups)) return err(badRequest("groups must be a list of texts"));
   if (clusters !== undefined && clusters !== null && !isTexts(clusters)) return err(badRequest("clusters must be a list of names"));
+  const { agentNamespaces = null, agentLabels = null } = limits;
+  if (agentNamespaces !== null && !isTexts(agentNamespaces)) return err(badRequest("agentNamespaces must be a list of names"));
+  if (agentLabels !== null && !isTexts(agentLabels)) return err(badRequest("agentLabels must be a list of KEY or KEY=VALUE"));
   const end = typeof expiresAt === "string" ? parseTime(expiresAt) : undefined;
   if (expiresAt !== undefined && expiresAt !== null && end === undefined)
     return err(badRequest('expiresAt must be a time, as "2030-01-02T15:04:05Z"'));
-  return ok({ user, groups, clusters: clusters ?? undefined, expiresAt: end, description });
+  const limited = { ...(agentNamespaces ? { agentNamespaces } : {}), ...(agentLabels ? { agentLabels } : {}) };
+  return ok({ user, groups, clusters: clusters ?? undefined, ...limited, expiresAt: end, description });
 }
 
 function isTexts(value: JsonValue): value is string[] {

@@ -49,6 +49,15 @@ describe("creation of a token", () => {
     });
   });
 
+  it("a token of an agent with limits: has them, after a rotation, too", async () => {
+    const world = new World();
+    const limits = { agentNamespaces: ["a"], agentLabels: ["app=web", "tier"] };
+    const { id } = await world.created({ user: "servicenet:agent:n1", groups: ["servicenet:agents"], ...limits });
+    const { secret = "" } = parseToken(await world.rotated(id)) ?? {};
+    expect(await world.book.verify(id, secret)).toMatchObject({ ok: true, value: limits });
+    expect(world.book.list()).toMatchObject([limits]);
+  });
+
   it("a list: has neither secrets nor hashes", async () => {
     const world = new World();
     const { token, id } = await world.created();
@@ -66,6 +75,13 @@ describe("creation of a token", () => {
     ["an agent without a name", { user: "servicenet:agent:" }, ["user"]],
     ["a node", { user: "system:node:n1", groups: ["system:nodes"] }, []],
     ["an agent", { user: "servicenet:agent:n1", groups: ["servicenet:agents"] }, []],
+    [
+      "an agent of some namespaces and labels",
+      { user: "servicenet:agent:n1", groups: ["servicenet:agents"], agentNamespaces: ["a"], agentLabels: ["app=web"] },
+      [],
+    ],
+    ["an agent of no namespace", { user: "servicenet:agent:n1", agentNamespaces: [] }, ["agentNamespaces"]],
+    ["limits of an agent for somebody else", { agentNamespaces: ["a"], agentLabels: ["app"] }, ["agentNamespaces", "agentLabels"]],
     ["the group of masters", { groups: ["system:masters"] }, []],
     ["the group of nobody", { groups: ["system:unauthenticated"] }, ["groups[0]"]],
     ["groups of service accounts", { groups: ["a", "system:serviceaccounts", "system:serviceaccounts:x"] }, ["groups[1]", "groups[2]"]],

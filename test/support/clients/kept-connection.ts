@@ -76,6 +76,7 @@ export class KeptConnection {
   async #sendBody({ bytes, framing, pieces = 1, pauseMs = 0 }: Body): Promise<void> {
     for (let piece = 0; piece < pieces; piece++) {
       if (pauseMs > 0) await sleep(pauseMs);
+      if (this.socket.destroyed) return;
       const part = bytes.subarray((piece * bytes.length) / pieces, ((piece + 1) * bytes.length) / pieces);
       if (framing === "announced") this.socket.write(part);
       else if (part.length > 0)

@@ -18,7 +18,7 @@ const code = await runProgram({
     const stopped = new AbortController();
     ownSignals(() => stopped.abort());
     setInterval(() => npm.isGone() && stopped.abort(), NPM_INTERVAL_MS).unref();
-    return serve(options, stopped, {
+    return serve(options, stopped.signal, {
       ready: ({ url, host, folder }) => {
         const where = isEveryAddress(host) ? ` and at every address of this machine (${host})` : "";
         const ready = `Servicenet is ready at ${url}${where} (data in ${shown(folder.path)}, Ctrl-C stops)`;
@@ -29,7 +29,7 @@ const code = await runProgram({
     });
   },
 });
-// Miniflare leaves handles behind that would keep the process alive.
+// Nothing that is still open may keep the process alive.
 process.exit(code);
 
 function shown(path: string): string {

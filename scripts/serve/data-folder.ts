@@ -1,12 +1,13 @@
 /**
  * The data folder: one runner at a time, and no runtime of an earlier runner still writing in it.
  *
- *   state/        what Miniflare keeps (SQLite files of the Durable Objects, KV)
+ *   state/        what the runtime keeps (SQLite files of the Durable Objects, KV)
  *   kubeconfig    for kubectl
  *   ca.crt, ca.key, server.crt, server.key   certificates (tls/kept-certificates.ts)
  *   admin-token   the token of the administrator
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
+ *   runtime-folder   path of the folder with its socket (workerd/private-folder.ts)
  */
 import {
   chmodSync,

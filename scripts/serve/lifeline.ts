@@ -32,11 +32,9 @@ export interface Lifeline {
 
 /**
  * Starts a small shell that waits for the death of this process and then kills `runtime`, because a kill -9 leaves no other process to do so. The
- * shell has a process group of its own, so the signals of a terminal do not reach it. Windows has no such shell; there the next start ends the
- * runtime.
+ * shell has a process group of its own, so the signals of a terminal do not reach it.
  */
 export function tieToUs(runtime: ProcessIdentity): Lifeline {
-  if (process.platform === "win32") return { cut: () => undefined };
   const shell = spawn(...watchman(runtime), { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   // Without it the server serves all the same.
   shell.on("error", () => undefined);

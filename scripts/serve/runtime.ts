@@ -1,22 +1,23 @@
 /**
- * The Worker in Miniflare, on the wrangler configuration itself: bindings, variables and crons have one source.
+ * The Worker in workerd, on the wrangler configuration itself: bindings, variables and crons have one source.
  *
- * Requests reach the Worker by a direct socket on its entrypoint "direct". Miniflare's own front (request log, routing, a copy of every request and
- * response) makes a trivial request ten times slower. workerd speaks TLS there, too.
+ * workerd reads its own documented configuration, and nothing stands between it and its clients: Miniflare's front makes a trivial request ten times
+ * slower, and its Node side opens sockets that ask nobody who he is.
  */
-import { createRequire } from "node:module";
+import { mkdirSync } from "node:fs";
+import { isIPv6 } from "node:net";
 import { join } from "node:path";
-import type * as MiniflarePackage from "miniflare";
-import type { Miniflare, WorkerOptions } from "miniflare";
-import { requirePackage, root } from "../root.mjs";
+import type { WorkerOptions } from "miniflare";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
 import { type LogFormat, printLog } from "./log-lines";
 import { isLoopback } from "./loopback";
-import { type KeyPair, withSecureSocket } from "./tls/secure-socket";
+import { configText } from "./workerd/config-text";
+import { makePrivateFolder, type PrivateFolder } from "./workerd/private-folder";
+import { startWorkerd } from "./workerd/process";
+import { fireScheduled } from "./workerd/scheduler";
+import { type CertificateFiles, CLIENTS, dataFoldersIn, serverConfig } from "./workerd/server-config";
 import { readWorkerConfig, type WorkerConfig } from "./worker-config";
-
-const { Log, LogLevel, Miniflare: Emulator, Runtime } = requirePackage("miniflare") as typeof MiniflarePackage;
 
 export type RuntimeConfig = WorkerConfig;
 
@@ -35,37 +36,25 @@ export function readRuntimeConfig(configPath: string, vars: Record<string, strin
   };
 }
 
-/** What Miniflare itself has to say. Once the data are removed, its errors are of their absence, which the runner tells in one line. */
-class WantedLog extends Log {
-  constructor(private readonly isWanted: () => boolean) {
-    super(LogLevel.WARN);
-  }
-
-  override logWithLevel(level: MiniflarePackage.LogLevel, message: string): void {
-    if (this.isWanted()) super.logWithLevel(level, message);
-  }
-}
-
 interface Listen {
   host: string;
   port: number;
   /** names to which a server on loopback answers besides localhost and addresses */
   allowedHosts: readonly string[];
+  /** the data folder */
+  dataPath: string;
+  /** in it, what the runtime keeps */
   statePath: string;
   /** undefined: plain HTTP, and no question who asks */
   secure: Security | undefined;
 }
 
-export interface Security extends KeyPair {
+export interface Security extends CertificateFiles {
   /** what the server knows of the administrator's token */
   adminTokenHash: string;
   /** certificate of the authority that signs the server's, as PEM */
   ca: string;
 }
-
-const ENTRYPOINT = "direct";
-/** Miniflare's name for the direct socket of the first Worker. */
-const SOCKET = `direct:0:${ENTRYPOINT}`;
 
 interface RuntimeLog {
   format: LogFormat;
@@ -74,43 +63,68 @@ interface RuntimeLog {
   onError(text: string): void;
 }
 
-/** Bundles the Worker and sets its runtime in motion; `ready` of the result says when it listens. The port must be free. */
-export function createRuntime(config: RuntimeConfig, listen: Listen, log: RuntimeLog): Miniflare {
-  // As bytes: Miniflare keeps them as long as it lives, and a string takes two bytes per character.
-  const contents = new TextEncoder().encode(bundle(config));
-  const { secure } = listen;
-  shieldFromTerminal();
-  if (secure) secureSocket(secure);
-  return new Emulator({
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
-    logRequests: false,
-    log: new WantedLog(log.isWanted),
-    defaultPersistRoot: listen.statePath,
-    handleRuntimeStdio: (stdout, stderr) => {
-      stderr.on("data", (chunk: Buffer | string) => log.onError(String(chunk)));
-      printLog(stdout, process.stdout, log);
-      printLog(stderr, process.stderr, log);
+export interface LocalRuntime {
+  /** The port, once workerd listens. Rejects with UserError when it ends before. */
+  port: Promise<number>;
+  /** Fires a scheduled event and waits for its end. Resolves to "ok", or to what went wrong; rejects when the runtime is gone. */
+  fire(cron: string, scheduledTime?: number): Promise<string>;
+  dispose(): Promise<void>;
+}
+
+/** Bundles the Worker and sets its runtime in motion. The port must be free. */
+export function createRuntime(config: RuntimeConfig, listen: Listen, log: RuntimeLog): LocalRuntime {
+  if (process.platform === "win32") throw new UserError("npm start needs Unix sockets, which workerd does not have on Windows; use WSL");
+  const code = bundle(config);
+  for (const folder of Object.values(dataFoldersIn(listen.statePath))) mkdirSync(folder, { recursive: true });
+  const folder = makePrivateFolder(join(listen.dataPath, "runtime-folder"));
+  try {
+    return runtimeIn(folder, code, config, listen, log);
+  } catch (error) {
+    folder.remove();
+    throw error;
+  }
+}
+
+function runtimeIn(folder: PrivateFolder, code: string, config: RuntimeConfig, listen: Listen, log: RuntimeLog): LocalRuntime {
+  const { host, port, statePath, secure } = listen;
+  const schedulerPath = folder.file("scheduler");
+  folder.write("index.js", code);
+  const served = {
+    codePath: folder.file("index.js"),
+    statePath,
+    address: `${isIPv6(host) ? `[${host}]` : host}:${String(port)}`,
+    certificate: secure,
+    schedulerPath,
+  };
+  folder.write("config.capnp", configText(serverConfig(withOwnVariables(config, listen), served)));
+  const workerd = startWorkerd(folder.file("config.capnp"), [CLIENTS, "scheduler"]);
+  workerd.stderr.on("data", (chunk: Buffer | string) => log.onError(String(chunk)));
+  printLog(workerd.stdout, process.stdout, log);
+  printLog(workerd.stderr, process.stderr, log);
+  return {
+    port: workerd.listening.then((ports) => {
+      folder.remove(["config.capnp", "index.js"]);
+      return ports.get(CLIENTS) ?? 0;
+    }),
+    fire: (cron, scheduledTime = Date.now()) => fireScheduled(schedulerPath, cron, scheduledTime),
+    dispose: async () => {
+      await workerd.kill();
+      folder.remove();
     },
-    workers: [
-      {
-        ...config.worker,
-        name: config.name,
-        bindings: {
-          ...config.worker.bindings,
-          LOOPBACK_ONLY: String(isLoopback(listen.host)),
-          ALLOWED_HOSTS: listen.allowedHosts.join(","),
-          SERVER_STARTED_AT: String(Date.now()),
-          ...accessBindings(config, secure),
-          ROOT_CA: secure?.ca ?? "",
-        },
-        modules: [{ type: "ESModule", path: "index.js", contents }],
-        // "proxy" passes the request target as it was sent; otherwise every target but a path is an exception of the runtime.
-        unsafeDirectSockets: [{ host: listen.host, port: listen.port, entrypoint: ENTRYPOINT, proxy: true }],
-      } as WorkerOptions,
-    ],
-  });
+  };
+}
+
+/** The Worker with what only this server knows. */
+function withOwnVariables(config: RuntimeConfig, { host, allowedHosts, secure }: Listen): RuntimeConfig {
+  const bindings = {
+    ...config.worker.bindings,
+    LOOPBACK_ONLY: String(isLoopback(host)),
+    ALLOWED_HOSTS: allowedHosts.join(","),
+    SERVER_STARTED_AT: String(Date.now()),
+    ...accessBindings(config, secure),
+    ROOT_CA: secure?.ca ?? "",
+  };
+  return { ...config, worker: { ...config.worker, bindings } as Partial<WorkerOptions> };
 }
 
 /** The administrator's token is good beside those that the configuration has. Plain HTTP asks nobody, whatever the configuration says. */
@@ -118,26 +132,4 @@ function accessBindings({ vars }: RuntimeConfig, secure: Security | undefined): 
   if (!secure) return { ADMIN_TOKEN_HASHES: "", AUTHORIZATION_MODE: "AlwaysAllow" };
   const { ADMIN_TOKEN_HASHES = "", AUTHORIZATION_MODE = "Node,RBAC" } = vars as Partial<Record<string, string>>;
   return { ADMIN_TOKEN_HASHES: [secure.adminTokenHash, ADMIN_TOKEN_HASHES].filter((text) => text !== "").join(","), AUTHORIZATION_MODE };
-}
-
-/** Where the Worker of this configuration listens. */
-export async function portOf(runtime: Miniflare, { name }: RuntimeConfig): Promise<number> {
-  return Number((await runtime.unsafeGetDirectURL(name, ENTRYPOINT)).port);
-}
-
-/** Has Miniflare start workerd with HTTPS on the direct socket. */
-function secureSocket(pair: KeyPair): void {
-  const { updateConfig } = Runtime.prototype;
-  Runtime.prototype.updateConfig = function (this: MiniflarePackage.Runtime, config, ...rest) {
-    return updateConfig.call(this, withSecureSocket(config, SOCKET, pair), ...rest);
-  };
-}
-
-/** Makes Miniflare start workerd through workerd.sh, which says why. Windows has neither the shell nor the signals. */
-function shieldFromTerminal(): void {
-  if (process.platform === "win32") return;
-  const wrapper = join(root, "scripts", "serve", "workerd.sh");
-  const fromMiniflare = createRequire(requirePackage.resolve("miniflare"));
-  process.env["SERVICENET_WORKERD"] = process.env["MINIFLARE_WORKERD_PATH"] ?? (fromMiniflare("workerd") as { default: string }).default;
-  process.env["MINIFLARE_WORKERD_PATH"] = wrapper;
 }

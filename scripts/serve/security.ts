@@ -15,9 +15,9 @@ interface Secured {
 /** Throws UserError where the folder's files cannot be read or written. */
 export async function secured(folder: DataFolder, host: string, allowedHosts: readonly string[]): Promise<Secured> {
   try {
-    const { ca, key, certificates } = keptCertificates(folder.path, ownNames(host, allowedHosts));
+    const { ca, keyPath, chainPath } = keptCertificates(folder.path, ownNames(host, allowedHosts));
     const { token, hash } = await adminTokenIn(folder.adminTokenPath);
-    return { server: { key, certificates, ca, adminTokenHash: hash }, client: { ca, token } };
+    return { server: { keyPath, chainPath, ca, adminTokenHash: hash }, client: { ca, token } };
   } catch (error) {
     throw new UserError(
       `the certificates in the data folder ${folder.path} cannot be used (${error instanceof Error ? error.message : String(error)})`,

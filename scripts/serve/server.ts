@@ -2,7 +2,6 @@
 import { once } from "node:events";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Miniflare } from "miniflare";
 import { RENEW_IDENTITY } from "../../src/worker/routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "../../src/worker/routing/stop-signal";
 import { begin, read } from "../cluster/send";
@@ -18,9 +17,8 @@ import { giveMemoryBack } from "./memory";
 import { childrenNamed, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
 import { writePrivate } from "./private-file";
-import { createRuntime, portOf } from "./runtime";
+import { createRuntime, type LocalRuntime } from "./runtime";
 import { secured } from "./security";
-import { ownSignals } from "./signals";
 import { UserError } from "../terminal/user-error";
 
 const EXIT_STOPPED = 0;
@@ -50,14 +48,13 @@ interface Announcer {
 type End = "asked" | "runtime" | "folder";
 
 /**
- * Serves until `stopped` is aborted (resolves with exit code 0), or until the runtime dies or the data folder goes (1).
+ * Serves until `stop` is aborted (resolves with exit code 0), or until the runtime dies or the data folder goes (1).
  * Throws UserError for what the user can put right: port, data folder.
  */
-export async function serve(options: ServeOptions, stopped: AbortController, announce: Announcer): Promise<number> {
-  const stop = stopped.signal;
+export async function serve(options: ServeOptions, stop: AbortSignal, announce: Announcer): Promise<number> {
   const { config } = options;
   const folder = await openDataFolder(options.dataFolder, options.fresh);
-  let runtime: Miniflare | undefined;
+  let runtime: LocalRuntime | undefined;
   let url: string | undefined;
   let crons: { stop(): void } | undefined;
   let renewals: { stop(): void } | undefined;
@@ -71,7 +68,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     await assertPortFree(options);
     const { host, port, allowedHosts } = options;
     const security = options.isInsecure ? undefined : await secured(folder, host, allowedHosts);
-    const listen = { host, port, allowedHosts, statePath: folder.statePath, secure: security?.server };
+    const listen = { host, port, allowedHosts, dataPath: folder.path, statePath: folder.statePath, secure: security?.server };
     let fault: string | undefined;
     let isReady = false;
     runtime = createRuntime(config, listen, {
@@ -80,13 +77,11 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
       isWanted: () => folder.isThere() && (isReady || fault === undefined),
       onError: (text) => (fault ??= isReady ? undefined : diskFaultIn(text)),
     });
-    ownSignals(() => stopped.abort());
     const refused = (): UserError | undefined =>
       fault === undefined ? undefined : new UserError(`the data folder ${folder.path} cannot be used: ${fault}`);
-    await runtime.ready.catch((error: unknown) => {
+    const boundPort = await runtime.port.catch((error: unknown) => {
       throw refused() ?? error;
     });
-    const boundPort = await portOf(runtime, config);
     const process = await recording.found;
     url = urlOf(security ? "https" : "http", host, boundPort);
     if (
@@ -96,8 +91,8 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
       return EXIT_STOPPED;
     }
     writePrivate(folder.kubeconfigPath, kubeconfig(url, security?.client));
-    crons = await fireCrons(runtime, config.name, config.crons);
-    renewals = await renewIdentity(runtime, config.name, options.renewSeconds);
+    crons = fireCrons(runtime, config.crons);
+    renewals = renewIdentity(runtime, options.renewSeconds);
     isReady = true;
     announce.ready({ url, host, folder });
     giveMemoryBack();
@@ -105,7 +100,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     if (end === "asked") return EXIT_STOPPED;
     if (end === "folder") {
       console.error(`servicenet: the data folder ${folder.path} was removed while the server used it; stopping`);
-      await signalWorker(runtime, config.name, REFUSE_REQUESTS);
+      await signalWorker(runtime, REFUSE_REQUESTS);
       await sleep(refuseMs, undefined, { signal: stop }).catch(() => undefined);
     } else console.error(`servicenet: the runtime (workerd, process ${String(process?.pid)}) has ended; stopping`);
     return EXIT_DIED;
@@ -113,7 +108,7 @@ export async function serve(options: ServeOptions, stopped: AbortController, ann
     crons?.stop();
     renewals?.stop();
     recording.stop();
-    if (runtime && url !== undefined) await Promise.race([endWatches(runtime, config.name), sleep(endWatchesMsMax)]);
+    if (runtime && url !== undefined) await Promise.race([endWatches(runtime), sleep(endWatchesMsMax)]);
     await drain();
     if (runtime) await Promise.race([runtime.dispose().catch(() => undefined), sleep(stopMsMax)]);
     endChildren();
@@ -231,15 +226,14 @@ async function untilEnd(runtime: ProcessIdentity | undefined, folder: DataFolder
 }
 
 /** Clients whose watch ends properly watch again. The official JavaScript informer gives up on a broken connection. */
-async function endWatches(runtime: Miniflare, name: string): Promise<void> {
-  if (await signalWorker(runtime, name, END_WATCHES)) await sleep(lastBytesMs);
+async function endWatches(runtime: LocalRuntime): Promise<void> {
+  if (await signalWorker(runtime, END_WATCHES)) await sleep(lastBytesMs);
 }
 
 /** Tells the Worker by a "cron" that nothing else fires; false when the runtime is gone already, and its watches with it. */
-async function signalWorker(runtime: Miniflare, name: string, cron: string): Promise<boolean> {
+async function signalWorker(runtime: LocalRuntime, cron: string): Promise<boolean> {
   try {
-    const worker = await runtime.getWorker(name);
-    await worker.scheduled({ cron });
+    await runtime.fire(cron);
     return true;
   } catch {
     return false;
@@ -250,24 +244,18 @@ async function signalWorker(runtime: Miniflare, name: string, cron: string): Pro
  * Has the Worker renew its identity Lease at once and then in each interval: a server that nobody asks is there, too. The Worker knows when a renewal
  * is due, and a tick before does nothing. Ten ticks in an interval: a renewal is late by a tenth of it at most.
  */
-async function renewIdentity(runtime: Miniflare, name: string, intervalSeconds: number): Promise<{ stop(): void }> {
-  const worker = await runtime.getWorker(name);
-  const renew = async () => worker.scheduled({ cron: RENEW_IDENTITY });
-  // The runtime may be gone already.
-  const tick = (): void => void renew().catch(() => undefined);
+function renewIdentity(runtime: LocalRuntime, intervalSeconds: number): { stop(): void } {
+  const tick = (): void => void signalWorker(runtime, RENEW_IDENTITY);
   const timer = setInterval(tick, Math.min(Math.max(tickMsMin, intervalSeconds * 100), tickMsMax));
   tick();
   return { stop: () => clearInterval(timer) };
 }
 
-async function fireCrons(runtime: Miniflare, name: string, crons: string[]): Promise<{ stop(): void }> {
-  const worker = await runtime.getWorker(name);
-  // Asynchronous as a whole: the first look for `scheduled` is a blocking call of Miniflare's, and may throw.
-  const fire = async (cron: string, scheduledTime: number) => worker.scheduled({ cron, scheduledTime: new Date(scheduledTime) });
+function fireCrons(runtime: LocalRuntime, crons: string[]): { stop(): void } {
   return startCrons(crons, (cron, scheduledTime) => {
-    fire(cron, scheduledTime).then(
-      (result) => {
-        if (result.outcome !== "ok") console.error(`servicenet: cron "${cron}" ended with ${result.outcome}`);
+    runtime.fire(cron, scheduledTime).then(
+      (outcome) => {
+        if (outcome !== "ok") console.error(`servicenet: cron "${cron}" ended with ${outcome}`);
       },
       (error: unknown) => {
         console.error(`servicenet: cron "${cron}" failed: ${String(error)}`);

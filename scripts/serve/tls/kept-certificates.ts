@@ -9,11 +9,15 @@ import { join } from "node:path";
 import { isLoopback } from "../loopback";
 import { readIfThere, writePrivate } from "../private-file";
 import { type HostNames, type Issued, makeCA, makeServerCertificate } from "./certificate";
-import type { KeyPair } from "./secure-socket";
 
-export interface KeptCertificates extends KeyPair {
-  /** of the CA, PEM */
+/** as PEM, and the files with the server's */
+export interface KeptCertificates {
   ca: string;
+  key: string;
+  /** the server's own first */
+  certificates: string;
+  keyPath: string;
+  chainPath: string;
 }
 
 const DAY_MS = 86_400_000;
@@ -53,12 +57,13 @@ export function keptCertificates(folder: string, names: HostNames, nowMs = Date.
         ca.parsed.publicKey,
       ),
   );
-  return { ca: ca.certificate, certificates: server.certificate, key: server.key };
+  const [chainPath, keyPath] = filesOf(folder, "server");
+  return { ca: ca.certificate, certificates: server.certificate, key: server.key, keyPath, chainPath };
 }
 
 /** The pair of files, where `isGood` says that it will do; else a new one. */
 function kept(folder: string, name: string, isGood: (old: Kept) => boolean, make: () => Issued): Kept {
-  const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
+  const [certificatePath, keyPath] = filesOf(folder, name);
   const old = readPair(readIfThere(certificatePath), readIfThere(keyPath));
   if (old && isGood(old)) return old;
   const made = make();
@@ -66,6 +71,11 @@ function kept(folder: string, name: string, isGood: (old: Kept) => boolean, make
   writePrivate(keyPath, made.key);
   writePrivate(certificatePath, made.certificate);
   return { ...made, parsed: new X509Certificate(made.certificate) };
+}
+
+/** of the certificate, and of its key */
+function filesOf(folder: string, name: string): [string, string] {
+  return [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
 }
 
 /** undefined: one is missing, or damaged, or they do not match. */

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, describe, expect, it } from "vitest";
 import { watchman } from "../../../scripts/serve/lifeline";
-import { childrenOf, identify, type ProcessIdentity, type ProcessRow, rowOf } from "../../../scripts/serve/processes";
+import { childrenOf, identify, type ProcessIdentity } from "../../../scripts/serve/processes";
+import { familyOf } from "../../support/server/processes";
 import { getJson, removeFolder, startProcess, temporaryFolder } from "../../support/server/server";
 import type { ServerProcess } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -103,6 +104,21 @@ describe("npm start: life of a server", () => {
     expect(kept.spec.clusterIP).toBe(created);
   });
 
+  it("the folder of the run's sockets: gone after kill -9 and the next start, and after a clean stop", async () => {
+    const record = join(server.folder, "runtime-folder");
+    const folderOfRun = () => readFileSync(record, "utf8");
+    const left = folderOfRun();
+    expect(readdirSync(left)).toEqual(["scheduler"]);
+    await server.kill();
+    expect(existsSync(left)).toBe(true);
+    await server.start();
+    const next = folderOfRun();
+    expect([existsSync(left), existsSync(next)]).toEqual([false, true]);
+    await server.interrupt();
+    expect([existsSync(next), existsSync(record)]).toEqual([false, false]);
+    await server.start();
+  });
+
   it("kill -9 of npm: the server stops cleanly", async () => {
     const data = newFolder();
     const npm = startProcess(["--insecure-http", "--port", "0", "--data-dir", data]);
@@ -192,12 +208,6 @@ describe("npm start: life of a server", () => {
     expect(await isServing(url)).toBe(false);
   });
 });
-
-/** A process and all that it has started. */
-function familyOf(pid: number): ProcessRow[] {
-  const self = rowOf(pid);
-  return self ? [self, ...childrenOf(pid).flatMap((child) => familyOf(child.pid))] : [];
-}
 
 /** Its share of the memory that processes have in common counts in proportion. */
 function proportionalMib(pid: number): number {

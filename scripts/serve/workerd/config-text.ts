@@ -5,7 +5,8 @@ class Words {
   constructor(readonly text: string) {}
 }
 
-export type ConfigValue = string | number | boolean | Words | readonly ConfigValue[] | { readonly [field: string]: ConfigValue | undefined };
+export type ConfigValue =
+  string | number | boolean | Words | readonly ConfigValue[] | { readonly [field: string]: ConfigValue | undefined };
 
 const HEAD = `using Workerd = import "/workerd/workerd.capnp";\nconst config :Workerd.Config = `;
 // eslint-disable-next-line no-control-regex -- what no string of the language may hold as it stands

@@ -26,7 +26,7 @@ export class CountedRuntime {
   /** Runs `body` with an empty cluster. */
   static async with<T>(body: (runtime: CountedRuntime) => Promise<T>): Promise<T> {
     const config = readRuntimeConfig("wrangler.toml", { AUTHORIZATION_MODE: "AlwaysAllow" });
-    const contents = bundle({ ...config, main: resolve("test/support/objects/counted-writes-worker.ts") });
+    const contents = bundle({ ...config, main: resolve("test/support/objects/counted-writes-worker.ts") }).text;
     const runtime = new Miniflare({
       cf: false,
       log: new Log(LogLevel.ERROR),

@@ -34,19 +34,26 @@ function optionsOf({ define }: WorkerSource): BuildOptions {
   };
 }
 
-/** The text of one ES module. `root`: the folder of the project. Throws UserError where it cannot be built. */
-export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FOLDERS, root = project): string {
+export interface Bundle {
+  /** of one ES module */
+  text: string;
+  /** A file with the module, behind a comment; undefined: it could not be kept. */
+  path: string | undefined;
+}
+
+/** `root`: the folder of the project. Throws UserError where it cannot be built. */
+export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FOLDERS, root = project): Bundle {
   const { main } = source;
   const sources = { root, folders: FOLDERS };
   const options = optionsOf(source);
   const hash = hashOfSources(sources, main, options);
   const key = hash === undefined ? undefined : { kind: "worker", hash };
   const kept = key && readKept(keptIn, key);
-  if (kept) return kept.text;
+  if (kept) return kept;
   const { text, inputs } = build(options, main, root);
   // A file that changed meanwhile is in the hash as it was, and in the bundle perhaps as it is.
-  if (key && hash === hashOfSources(sources, main, options) && areHashed(sources, inputs)) keep(keptIn, key, text);
-  return text;
+  const isTrue = key && hash === hashOfSources(sources, main, options) && areHashed(sources, inputs);
+  return { text, path: isTrue ? keep(keptIn, key, text) : undefined };
 }
 
 /** Paths from the root of the files that the bundle is made of. Throws UserError where it cannot be built. */

@@ -7,7 +7,8 @@
  *   admin-token   the token of the administrator
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
- *   runtime-folder   path of the folder with its socket (workerd/private-folder.ts)
+ *   runtime-folder   path of the folder with its socket (workerd/socket-folder.ts)
+ *   runtime.capnp, runtime.js   its configuration, and its code where that is kept nowhere else; until it has read them
  */
 import {
   chmodSync,

@@ -1,8 +1,8 @@
-/** What the runtime says, in many lines with a stack, of a disk that takes no data. */
+/** What the runtime says, in many lines with a stack, of a disk that takes no data; and Node, by its codes. */
 const FAULTS: readonly (readonly [pattern: RegExp, fault: string])[] = [
-  [/SQLITE_FULL|No space left on device/, "the disk is full"],
-  [/SQLITE_READONLY|Read-only file system/, "the disk is read-only"],
-  [/SQLITE_IOERR|SQLITE_CANTOPEN|File too large|Permission denied/, "the disk refuses to write"],
+  [/SQLITE_FULL|No space left on device|ENOSPC/, "the disk is full"],
+  [/SQLITE_READONLY|Read-only file system|EROFS/, "the disk is read-only"],
+  [/SQLITE_IOERR|SQLITE_CANTOPEN|File too large|Permission denied|EFBIG|EACCES|EDQUOT|EIO/, "the disk refuses to write"],
 ];
 
 export function diskFaultIn(text: string): string | undefined {

@@ -79,7 +79,7 @@ export async function parseOptions(args: string[], isTerminal = process.stdout.i
   const { host, "insecure-http": isInsecure } = values;
   if (isInsecure && !isLoopback(host))
     throw new UserError(`--insecure-http: not on ${host}; plain HTTP without credentials is for loopback alone`);
-  // Miniflare takes long to load.
+  // Help and wrong options need nothing of it.
   const { readRuntimeConfig } = await import("./runtime");
   const read = readRuntimeConfig(values.config, vars);
   const addressed = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);

@@ -1,5 +1,5 @@
 /** Files of the data folder that only their owner reads. */
-import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
 const OWNER_ALONE = 0o600;
 
@@ -20,7 +20,8 @@ export function writePrivate(path: string, text: string): void {
   rmSync(unfinished, { force: true });
   const file = openSync(unfinished, "wx", OWNER_ALONE);
   try {
-    writeSync(file, text);
+    // writeSync may write a part, as on a disk that is just full.
+    writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);

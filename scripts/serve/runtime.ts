@@ -4,22 +4,27 @@
  * workerd reads its own documented configuration, and nothing stands between it and its clients: Miniflare's front makes a trivial request ten times
  * slower, and its Node side opens sockets that ask nobody who he is.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { WorkerOptions } from "miniflare";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
+import { diskFaultIn } from "./disk-fault";
 import { type LogFormat, printLog } from "./log-lines";
 import { isLoopback } from "./loopback";
+import { writePrivate } from "./private-file";
 import { configText } from "./workerd/config-text";
-import { makePrivateFolder, type PrivateFolder } from "./workerd/private-folder";
-import { startWorkerd } from "./workerd/process";
-import { fireScheduled } from "./workerd/scheduler";
+import { startWorkerd, type WorkerdProcess } from "./workerd/process";
+import { fireScheduled, SCHEDULER } from "./workerd/scheduler";
+import { makeSocketFolder, type SocketFolder } from "./workerd/socket-folder";
 import { type CertificateFiles, CLIENTS, dataFoldersIn, serverConfig } from "./workerd/server-config";
 import { readWorkerConfig, type WorkerConfig } from "./worker-config";
 
 export type RuntimeConfig = WorkerConfig;
+
+/** Files of the data folder that the runtime reads at its start alone. */
+const READ_ONCE = ["runtime.capnp", "runtime.js"] as const;
 
 /** Reads the wrangler configuration and puts `vars` over its variables. Throws UserError for a variable that it does not have. */
 export function readRuntimeConfig(configPath: string, vars: Record<string, string>): RuntimeConfig {
@@ -68,48 +73,77 @@ export interface LocalRuntime {
   port: Promise<number>;
   /** Fires a scheduled event and waits for its end. Resolves to "ok", or to what went wrong; rejects when the runtime is gone. */
   fire(cron: string, scheduledTime?: number): Promise<string>;
+  /** path of the folder of its run */
+  folder: string;
   dispose(): Promise<void>;
 }
 
-/** Bundles the Worker and sets its runtime in motion. The port must be free. */
+/** Bundles the Worker and sets its runtime in motion. The port must be free. Throws UserError where a disk refuses a file. */
 export function createRuntime(config: RuntimeConfig, listen: Listen, log: RuntimeLog): LocalRuntime {
   if (process.platform === "win32") throw new UserError("npm start needs Unix sockets, which workerd does not have on Windows; use WSL");
   const code = bundle(config);
-  for (const folder of Object.values(dataFoldersIn(listen.statePath))) mkdirSync(folder, { recursive: true });
-  const folder = makePrivateFolder(join(listen.dataPath, "runtime-folder"));
+  const files = new RuntimeFiles(listen.dataPath);
   try {
-    return runtimeIn(folder, code, config, listen, log);
+    for (const folder of Object.values(dataFoldersIn(listen.statePath))) mkdirSync(folder, { recursive: true });
+    const folder = files.socketFolder();
+    const served = {
+      codePath: code.path ?? files.write("runtime.js", code.text),
+      statePath: listen.statePath,
+      address: `${isIPv6(listen.host) ? `[${listen.host}]` : listen.host}:${String(listen.port)}`,
+      certificate: listen.secure,
+      schedulerPath: folder.socketPath,
+    };
+    const configPath = files.write("runtime.capnp", configText(serverConfig(withOwnVariables(config, listen), served)));
+    return runtimeOf(startWorkerd(configPath, [CLIENTS, SCHEDULER]), folder, files, log);
   } catch (error) {
-    folder.remove();
-    throw error;
+    files.remove();
+    const fault = diskFaultIn(String(error));
+    throw fault === undefined ? error : new UserError(`the data folder ${listen.dataPath} cannot be used: ${fault}`);
   }
 }
 
-function runtimeIn(folder: PrivateFolder, code: string, config: RuntimeConfig, listen: Listen, log: RuntimeLog): LocalRuntime {
-  const { host, port, statePath, secure } = listen;
-  const schedulerPath = folder.file("scheduler");
-  folder.write("index.js", code);
-  const served = {
-    codePath: folder.file("index.js"),
-    statePath,
-    address: `${isIPv6(host) ? `[${host}]` : host}:${String(port)}`,
-    certificate: secure,
-    schedulerPath,
-  };
-  folder.write("config.capnp", configText(serverConfig(withOwnVariables(config, listen), served)));
-  const workerd = startWorkerd(folder.file("config.capnp"), [CLIENTS, "scheduler"]);
+/** What a run writes besides its data. */
+class RuntimeFiles {
+  #folder: SocketFolder | undefined;
+
+  constructor(private readonly dataPath: string) {}
+
+  socketFolder(): SocketFolder {
+    return (this.#folder = makeSocketFolder(join(this.dataPath, "runtime-folder")));
+  }
+
+  /** Variables may be secrets. */
+  write(name: (typeof READ_ONCE)[number], text: string): string {
+    const path = join(this.dataPath, name);
+    writePrivate(path, text);
+    return path;
+  }
+
+  /** What the runtime has read. */
+  removeRead(): void {
+    for (const name of READ_ONCE) for (const ending of ["", ".new"]) rmSync(join(this.dataPath, name + ending), { force: true });
+  }
+
+  remove(): void {
+    this.#folder?.remove();
+    this.removeRead();
+  }
+}
+
+function runtimeOf(workerd: WorkerdProcess, folder: SocketFolder, files: RuntimeFiles, log: RuntimeLog): LocalRuntime {
   workerd.stderr.on("data", (chunk: Buffer | string) => log.onError(String(chunk)));
   printLog(workerd.stdout, process.stdout, log);
   printLog(workerd.stderr, process.stderr, log);
   return {
     port: workerd.listening.then((ports) => {
-      folder.remove(["config.capnp", "index.js"]);
+      files.removeRead();
       return ports.get(CLIENTS) ?? 0;
     }),
-    fire: (cron, scheduledTime = Date.now()) => fireScheduled(schedulerPath, cron, scheduledTime),
+    folder: folder.path,
+    fire: (cron, scheduledTime = Date.now()) => fireScheduled(folder.socketPath, cron, scheduledTime),
     dispose: async () => {
       await workerd.kill();
-      folder.remove();
+      files.remove();
     },
   };
 }

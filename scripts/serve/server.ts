@@ -58,7 +58,7 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
   let url: string | undefined;
   let crons: { stop(): void } | undefined;
   let renewals: { stop(): void } | undefined;
-  const recording = recordRuntime(folder);
+  const recording = recordRuntime(folder, () => runtime?.folder ?? "");
   let end: End | undefined;
   try {
     if (stop.aborted) {
@@ -126,7 +126,7 @@ interface Recording {
 }
 
 /** Notes the identity of workerd and ties it to this process as soon as it exists: a kill -9 may come before it is ready. */
-function recordRuntime(folder: DataFolder): Recording {
+function recordRuntime(folder: DataFolder, folderOfRun: () => string): Recording {
   let timer: NodeJS.Timeout | undefined;
   let lifeline: Lifeline | undefined;
   const found = new Promise<ProcessIdentity | undefined>((resolve) => {
@@ -136,7 +136,7 @@ function recordRuntime(folder: DataFolder): Recording {
       if (!child && Date.now() < deadline) return;
       clearInterval(timer);
       if (child) {
-        lifeline = tieToUs(child);
+        lifeline = tieToUs(child, folderOfRun());
         folder.recordRuntime(child);
       }
       resolve(child);

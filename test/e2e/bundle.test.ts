@@ -9,7 +9,7 @@ let folder: string;
 let root: string;
 const kept = () => readdirSync(folder);
 const write = (path: string, text: string): void => writeFileSync(join(root, path), text);
-const bundled = (define = {}, place = folder): string => bundle({ main: join(root, "src", "main.ts"), define }, [place], root);
+const bundled = (define = {}, place = folder): string => bundle({ main: join(root, "src", "main.ts"), define }, [place], root).text;
 
 /** A project of the same folders. */
 beforeEach(() => {
@@ -80,9 +80,9 @@ it("a file of another folder: not kept, so that its change counts", () => {
 it("code outside the project: built each time, from what it is now", () => {
   const main = join(folder, "main.js");
   writeFileSync(main, "export const answer = 42;");
-  expect(bundle({ main, define: {} }, [folder])).toContain("42");
+  expect(bundle({ main, define: {} }, [folder]).text).toContain("42");
   writeFileSync(main, "export const answer = 43;");
-  expect(bundle({ main, define: {} }, [folder])).toContain("43");
+  expect(bundle({ main, define: {} }, [folder]).text).toContain("43");
   expect(kept()).toEqual(["main.js"]);
 });
 

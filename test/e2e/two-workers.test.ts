@@ -29,7 +29,7 @@ let output = "";
 
 beforeAll(async () => {
   const config = readRuntimeConfig("wrangler.toml", {});
-  const contents = bundle(config);
+  const contents = bundle(config).text;
   const options = Object.entries(WORKERS).map(([name, vars]) => {
     const { worker } = readRuntimeConfig("wrangler.toml", { AUTHORIZATION_MODE: "AlwaysAllow", ...vars });
     const own = name === config.name;

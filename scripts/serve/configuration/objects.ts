@@ -1,4 +1,4 @@
-/** The Durable Objects and KV namespaces of a configuration, as Miniflare takes them. */
+/** The Durable Objects and KV namespaces of a configuration, in the form of the options of Miniflare, which wrangler makes, too. */
 import { neededText, type Table, tableIn, tablesIn, textIn, textsIn } from "./fields";
 
 /** `worker`: the name of the Worker, which has all classes. */

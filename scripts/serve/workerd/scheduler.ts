@@ -6,7 +6,8 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { ConfigValue } from "./config-text";
 
-const SERVICE = "scheduler";
+/** also of the socket */
+export const SCHEDULER = "scheduler";
 
 const PATH = "/scheduled";
 
@@ -24,7 +25,7 @@ const CODE = `export default {
 /** `worker`: the service that gets the events. */
 export function schedulerService(worker: string): ConfigValue {
   return {
-    name: SERVICE,
+    name: SCHEDULER,
     worker: {
       modules: [{ name: "scheduler.js", esModule: CODE }],
       compatibilityDate: "2026-04-26",
@@ -35,7 +36,7 @@ export function schedulerService(worker: string): ConfigValue {
 }
 
 export function schedulerSocket(path: string): ConfigValue {
-  return { name: SERVICE, address: `unix:${path}`, http: {}, service: SERVICE };
+  return { name: SCHEDULER, address: `unix:${path}`, http: {}, service: SCHEDULER };
 }
 
 /** Fires one event and waits for its end. Resolves to "ok", or to what went wrong; rejects when the runtime is gone. */

@@ -1,6 +1,6 @@
 /** The tests of a server's sockets: which there are, and what requests that Miniflare's own sockets obey reach on each. */
 import { existsSync, statSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, type TcpNetConnectOpts } from "node:net";
 import { dirname, join } from "node:path";
 import { connect as connectTls } from "node:tls";
 import { afterAll, expect, it } from "vitest";
@@ -40,8 +40,8 @@ export function expectNoSideDoor(args: readonly string[], { secure = false } = {
     const places = sockets.flatMap((socket) => {
       const place = placeOf(socket);
       const plain = [`${socket.kind} ${socket.address}`, () => connect(place)] as const;
-      const { hostname, port } = new URL(server.url);
-      const tls = ["TLS", () => connectTls({ host: hostname, port: Number(port), ca: server.ca })] as const;
+      const { host, port } = placeOf({ kind: "tcp", address: new URL(server.url).host }) as TcpNetConnectOpts;
+      const tls = ["TLS", () => connectTls({ host, port, ca: server.ca })] as const;
       return secure && socket.kind === "tcp" ? [plain, tls] : [plain];
     });
     const tried = places.flatMap(([place, open]) =>

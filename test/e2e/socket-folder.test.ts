@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { makePrivateFolder } from "../../scripts/serve/workerd/private-folder";
+import { makeSocketFolder, type SocketFolder } from "../../scripts/serve/workerd/socket-folder";
+import { UserError } from "../../scripts/terminal/user-error";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 let data: string;
@@ -12,46 +13,42 @@ beforeEach(() => {
 });
 afterEach(() => removeFolder(data));
 
-const make = (parents?: string[]) => makePrivateFolder(record, parents ?? [data]);
+const make = (parents = [data]): SocketFolder => makeSocketFolder(record, parents);
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-describe("the folder of a run", () => {
-  it("for its owner alone, and so are its files; the record names it", () => {
-    const folder = make();
-    folder.write("config.capnp", "x");
-    const path = dirname(folder.file("scheduler"));
-    expect(readFileSync(record, "utf8")).toBe(path);
-    expect([modeOf(path), modeOf(folder.file("config.capnp")), modeOf(record)]).toEqual(["700", "600", "600"]);
-  });
-
-  it("files that were read are removed alone, then everything with the record; twice does nothing", () => {
-    const folder = make();
-    folder.write("config.capnp", "x");
-    folder.write("index.js", "x");
-    folder.remove(["config.capnp"]);
-    expect(readdirSync(dirname(folder.file("index.js")))).toEqual(["index.js"]);
-    folder.remove();
-    folder.remove();
+describe("the folder of a run's socket", () => {
+  it("for its owner alone; the record names it; removed twice: as once", () => {
+    const { path, socketPath, remove } = make();
+    expect([dirname(socketPath), readFileSync(record, "utf8")]).toEqual([path, path]);
+    expect([modeOf(path), modeOf(record)]).toEqual(["700", "600"]);
+    writeFileSync(socketPath, "");
+    remove();
+    remove();
     expect(readdirSync(data)).toEqual([]);
   });
 
   it("of a run that was killed: removed by the next", () => {
     const left = make();
-    left.write("config.capnp", "x");
-    left.write("scheduler", "x");
+    writeFileSync(left.socketPath, "");
     const next = make();
-    expect([existsSync(dirname(left.file("scheduler"))), existsSync(dirname(next.file("scheduler")))]).toEqual([false, true]);
+    expect([existsSync(left.path), existsSync(next.path)]).toEqual([false, true]);
   });
 
-  it("a path that is too long for a socket: the next parent is taken", () => {
+  it("a path that is too long for a socket, or a folder that is not there: the next parent is taken", () => {
     const long = join(data, "x".repeat(90));
     mkdirSync(long);
     const short = mkdtempSync("/tmp/servicenet-");
     try {
-      expect(dirname(dirname(make([long, short]).file("scheduler")))).toBe(short);
+      expect(dirname(make([long, join(short, "nowhere"), short]).path)).toBe(short);
     } finally {
       removeFolder(short);
     }
+  });
+
+  it("no parent that will do: an error for the user, and no record", () => {
+    expect(() => make([join(data, "nowhere")])).toThrow(UserError);
+    expect(() => make([`/${"x".repeat(90)}`])).toThrow(/its path is too long/);
+    expect(existsSync(record)).toBe(false);
   });
 
   it.each<[string, (own: string) => string]>([
@@ -61,10 +58,10 @@ describe("the folder of a run", () => {
   ])("a record that %s: nothing there is removed", (_, text) => {
     const own = join(data, "own");
     mkdirSync(own);
-    writeFileSync(join(own, "index.js"), "mine");
+    writeFileSync(join(own, "scheduler"), "mine");
     writeFileSync(record, text(own));
     make();
-    expect(readdirSync(own)).toEqual(["index.js"]);
+    expect(readdirSync(own)).toEqual(["scheduler"]);
   });
 
   it("files that are not ours in a folder of that name: stay", () => {

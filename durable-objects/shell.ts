@@ -55,6 +55,7 @@ export const STORE_METHODS = [
   "objectsNamed",
   "maintain",
   "compact",
+  "beginAbove",
   "endWatches",
   "counters",
   "setControllers",

@@ -63,6 +63,7 @@ export function openStore(
     random: systemRandom(),
     recorder: systemRecorder({ object: name }),
     digest: systemDigest,
+    serverStartedAt: config.serverStartedAtMs,
     storage: sqlStoreStorage(storage),
     closedNamespaces: sqlNamespaceGuardStorage(storage),
     ...(usageRules(definition) ? { quotas: keptQuotas(storage) } : {}),

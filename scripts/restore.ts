@@ -1,10 +1,12 @@
-/** `npm run restore`: a backup into an empty cluster. */
+/** `npm run restore`: a backup into an empty cluster, or the step after a recovery of single objects. */
 import { Api } from "./cluster/api";
-import { parseOptions, usage } from "./restore/options";
+import { beginAbove } from "./restore/beginning";
+import { parseOptions, type RecoveryOptions, usage } from "./restore/options";
 import { readBackup } from "./restore/read-file";
 import { reportText } from "./restore/report-text";
 import { runRestore } from "./restore/run";
 import { runProgram } from "./terminal/command-line";
+import { UserError } from "./terminal/user-error";
 import { progressOn } from "./terminal/progress";
 
 /** Some object differs from the backup. */
@@ -16,7 +18,9 @@ await runProgram({
   usage,
   parse: parseOptions,
   failureCode: EXIT_FAILED,
-  main: async ({ target, file, resume, dryRun, json }) => {
+  main: async (options) => {
+    if (!("file" in options)) return recovered(options);
+    const { target, file, resume, dryRun, json } = options;
     const backup = await readBackup(file);
     const api = new Api(target, "servicenet-restore");
     await api.begin();
@@ -25,3 +29,12 @@ await runProgram({
     return report.shortcomings.length > 0 || (report.check?.wrong.length ?? 0) > 0 ? EXIT_SHORT : 0;
   },
 });
+
+async function recovered({ target, resources, asOf, json }: RecoveryOptions): Promise<number> {
+  const api = new Api(target, "servicenet-restore");
+  const revisions = await beginAbove(api, { asOf, ...(resources.length > 0 ? { resources } : {}) });
+  if (!revisions) throw new UserError(`${api.url} answers 404 to POST /revisions: it is no Servicenet of this release`);
+  const lines = Object.entries(revisions).map(([name, revision]) => `${name} begins at ${revision}`);
+  console.log(json ? JSON.stringify({ revisions }, null, 2) : lines.join("\n"));
+  return 0;
+}

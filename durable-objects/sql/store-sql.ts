@@ -1,6 +1,7 @@
 /** Schema and statements of a StoreEngine: objects, their history, the revision state, namespaces that are being deleted. */
 import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
 import type { ChangeType } from "../../src/api/meta/watch-event";
+import type { SavedGaps } from "../../src/api/store/revision-gaps";
 import {
   type HistoryEntry,
   NOTHING_COUNTED,
@@ -51,6 +52,8 @@ export const OBJECT_COUNTS_SCHEMA = `
 
 /** Beside the tables: one value, which releases without it leave alone. */
 const MARKS_KEY = "history-marks";
+/** So is this one. */
+const GAPS_KEY = "revision-gaps";
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -197,6 +200,8 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
     },
     marksLoad: () => kv.get<readonly SavedMark[]>(MARKS_KEY) ?? [],
     marksSave: (marks) => kv.put(MARKS_KEY, marks),
+    gapsLoad: () => kv.get<SavedGaps>(GAPS_KEY),
+    gapsSave: (gaps) => kv.put(GAPS_KEY, gaps),
     historyTrim(through) {
       const freed = sql.exec<Row>("SELECT coalesce(sum(size), 0) AS size FROM history WHERE revision <= ?", through).one().size as number;
       sql.exec("DELETE FROM history WHERE revision <= ?", through);

@@ -42,7 +42,8 @@ export interface TakenBackup extends Omit<Backup, "sha256"> {
 export async function takeBackup({ api, progress }: BackupTask): Promise<TakenBackup> {
   const version = await api.get("/version");
   if (version.code !== 200) throw new UserError(`${api.url} is no Kubernetes API server: /version answers ${version.code}`);
-  const types = inReadingOrder((await servedTypes(api)).filter(isBackedUp));
+  const served = await servedTypes(api);
+  const types = inReadingOrder(served.filter(isBackedUp));
   const sections = new Map<string, BackupSection>();
   const read = async (type: BackupType): Promise<void> => {
     progress.show(`reading ${type.resource}`, sections.size, types.length);
@@ -57,11 +58,14 @@ export async function takeBackup({ api, progress }: BackupTask): Promise<TakenBa
   }
   const isMade = madeByControllers((sections.get(SERVICES)?.objects ?? []).map((text) => JSON.parse(text) as Service));
   progress.clear();
+  const heads = new Map([...sections].map(([name, { resourceVersion }]) => [name, resourceVersion]));
+  for (const type of served) if (!isBackedUp(type)) heads.set(typeName(type), await api.newestRevision(typePath(type)));
   return {
     header: {
       createdAt: new Date(api.now()).toISOString(),
       server: api.url,
       serverVersion: String((version.object as { gitVersion?: unknown }).gitVersion),
+      heads: Object.fromEntries([...heads].filter(([, head]) => head !== "")),
     },
     sections: [...sections.values()].map((section) => without(section, isMade)),
     wrong,

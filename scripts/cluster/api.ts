@@ -96,6 +96,14 @@ export class Api {
     return items;
   }
 
+  /** The resourceVersion of a list without its objects; "" = there is none. Throws UserError. */
+  async newestRevision(path: string): Promise<string> {
+    const { status, text } = await this.#request("GET", `${path}?limit=1`);
+    const page = status < 300 ? (parsed(text) as Page | undefined) : undefined;
+    if (status !== 404 && !page) throw new UserError(`${this.url}${path} answers ${status}: ${text.slice(0, 500)}`);
+    return page?.metadata?.resourceVersion ?? "";
+  }
+
   /** undefined: a 404 */
   async listIfServed<T extends KubeObject>(path: string): Promise<T[] | undefined> {
     return (await this.listWhole(path, (object) => object as T))?.items;
@@ -169,9 +177,9 @@ export class Api {
     return this.#answer("POST", `${path}?${query}`, object, "application/json");
   }
 
-  /** A POST without a body, for paths that are no resources. */
-  post(path: string): Promise<Answer> {
-    return this.#answer("POST", path, {}, "application/json");
+  /** For paths that are no resources. */
+  post(path: string, body: object = {}): Promise<Answer> {
+    return this.#answer("POST", path, body, "application/json");
   }
 
   replace(path: string, object: object): Promise<Answer> {

@@ -1,12 +1,13 @@
 /**
  * Restores a backup into an empty cluster, through its API. Every step may find its work done, so an interrupted restore is run again: an object
  * that is right is left alone, an object that differs is written again. A mark in the cluster goes last. It keeps two restores apart, and a
- * restore from a cluster in use.
+ * restore from a cluster in use. Before all, the stores begin above what clients of the backed-up cluster have seen; a repeat changes nothing.
  *
  * The server gives new uids. A reference by uid gets the new uid; an object that is made before the object of its reference is written once more
  * at the end.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { beginningOf } from "../../src/tools/backup/beginning";
 import type { Backup } from "../../src/tools/backup/format";
 import { SERVICE_CIDRS, SERVICES, typeName } from "../../src/tools/backup/order";
 import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../src/api/registry/default-objects";
@@ -16,6 +17,7 @@ import { type CheckOutcome, runCheck } from "../check/run";
 import type { Api } from "../cluster/api";
 import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
+import { beginAbove } from "./beginning";
 import { type ClusterState, readState } from "./cluster-state";
 import { fileUnderWay, mark, unmark } from "./mark";
 import { judge } from "./preconditions";
@@ -43,6 +45,8 @@ export interface RestoreReport {
   /** existing objects that this run wrote again */
   updated: number;
   shortcomings: Shortcoming[];
+  /** older revisions than these are 410 from now on, by resource; absent in a dry run, and of a server that cannot do it */
+  revisions?: Record<string, string>;
   /** of the cluster afterwards; absent in a dry run */
   check?: CheckOutcome;
 }
@@ -54,14 +58,16 @@ export async function runRestore(task: RestoreTask): Promise<RestoreReport> {
   judge(backup, state, { underWay, resume, url: api.url });
   const objects = Object.fromEntries(backup.sections.map(({ type, objects: { length } }) => [typeName(type), length]));
   if (dryRun) return { server: api.url, dryRun, objects, created: 0, updated: 0, shortcomings: [] };
+  // Before the first write: nothing that is written has a revision that clients know, and each client lists anew.
+  const revisions = await beginAbove(api, beginningOf(backup));
   if (underWay === undefined) await mark(api, backup.sha256);
-  const restorer = new Restorer({ api, backup, progress }, state);
+  const restorer = new Restorer({ api, backup, progress }, revisions ? await begun(api, progress) : state);
   await restorer.run();
   const shortcomings = await restorer.verify();
   const check = await runCheck({ api, progress });
   if (shortcomings.length === 0 && check.wrong.length === 0) await unmark(api);
   const { created, updated } = restorer;
-  return { server: api.url, dryRun, objects, created, updated, shortcomings, check };
+  return { server: api.url, dryRun, objects, created, updated, ...(revisions ? { revisions } : {}), shortcomings, check };
 }
 
 /** The state of the cluster once its initial objects exist. */

@@ -39,6 +39,7 @@ import { nodeHealthResponse, serviceHealthResponse } from "./system/node-health"
 import { nodeTargetsResponse } from "./system/node-targets";
 import { rangeAllocationsResponse } from "./system/range-allocations";
 import { rangesResponse } from "./system/ranges";
+import { revisionsResponse } from "./system/revisions";
 import { rootPathsResponse } from "./system/root-paths";
 import { tokensResponse } from "./system/tokens";
 import { versionResponse } from "./system/version";
@@ -292,6 +293,7 @@ app.all("/check/owners", (c) => ofCluster(c, (id) => ownersResponse(c.env, id, c
 app.all("/check/nodeports", (c) => ofCluster(c, (id) => nodePortsResponse(c.env, id, c.req.raw)));
 app.all("/check/slices", (c) => ofCluster(c, (id) => sliceControllerResponse(c.env, id, c.req.raw)));
 app.all("/check/owners/:uid", (c) => ofCluster(c, (id) => ownerResponse(c.env, id, c.req.raw, lastSegment(c.req.path))));
+app.all("/revisions", (c) => ofCluster(c, (id) => revisionsResponse(c.env, id, c.req.raw)));
 for (const path of bothForms("/ranges"))
   app.all(
     path,

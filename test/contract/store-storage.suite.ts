@@ -128,6 +128,16 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
     },
   },
   {
+    name: "gaps: the last that were saved, none at first",
+    run(storage) {
+      expect(storage.gapsLoad()).toBeUndefined();
+      storage.gapsSave({ startedAt: 1, began: [0, 0], gaps: [] });
+      const gaps = { startedAt: 2, began: [4, 1], gaps: [[5, 2 ** 52]] } as const;
+      storage.gapsSave(gaps);
+      expect(storage.gapsLoad()).toEqual(gaps);
+    },
+  },
+  {
     name: "closed namespaces: by name, the last uid, until opened",
     run(storage) {
       expect(storage.namespaceClosedUid("a")).toBeUndefined();
@@ -160,6 +170,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
         storage.transaction(() => {
           storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 0, counted: NOTHING_COUNTED });
           storage.marksSave([[1_000, 1, 0]]);
+          storage.gapsSave({ startedAt: 1, began: [0, 0], gaps: [] });
           storage.namespaceCountAdd("a", 1);
           storage.historyAppend(entry(2, {}));
           storage.historyTrim(1);
@@ -171,7 +182,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect([...storage.objectScan("", "")]).toEqual([object("kept", 1)]);
       expect(storage.historySince(0, 10)).toEqual([entry(1, {})]);
       expect([storage.stateLoad(), storage.namespaceClosedUid("a"), storage.namespaceCount("a")]).toEqual([undefined, undefined, 0]);
-      expect(storage.marksLoad()).toEqual([]);
+      expect([storage.marksLoad(), storage.gapsLoad()]).toEqual([[], undefined]);
     },
   },
 ];

@@ -40,6 +40,7 @@ describe("authentication", () => {
     SERVICES,
     "/metrics",
     "/check",
+    "/revisions",
     "/clusters/blue",
     "/nothing",
     "/openapi/v3",

@@ -173,7 +173,7 @@ export class ServicesStore
     });
     ledger.releases.rearm();
     // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
-    if (this.store.revision > this.store.floor) this.#recovered = extension.recover(this.store.storage).then(pokeRepair);
+    if (!this.store.isUntouched) this.#recovered = extension.recover(this.store.storage).then(pokeRepair);
   }
 
   get ledger(): AddressLedger {

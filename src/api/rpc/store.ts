@@ -117,6 +117,14 @@ export interface NamespaceRemains {
   finalizers: (readonly [string, number])[];
 }
 
+/** Data that are restored into a store, or were brought back with it. */
+export interface BeginningAbove {
+  /** the newest revision in the data; absent: the store's own */
+  head?: number;
+  /** of what time they are, in milliseconds since the epoch */
+  asOf: number;
+}
+
 /** What cron, namespace deletion and the operator ask of a store besides its objects. */
 export interface MaintainedStore {
   /** resumes what a crash interrupted and retries what failed */
@@ -127,6 +135,8 @@ export interface MaintainedStore {
   closeNamespace(name: string, uid: string): Promise<void>;
   /** deletes what the namespace holds; answers what is left. Does nothing unless this namespace (this uid) is closed here. */
   emptyNamespace(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;
+  /** Begins above every revision that clients of the data can have seen (rule 32); answers where. null = no such revisions are left. See StoreEngine. */
+  beginAbove(data: BeginningAbove): Promise<number | null>;
   /** ends every watch with a proper end of body; new ones may follow */
   endWatches(): Promise<void>;
   /** totals since the object started: drains (transactions) and operations */

@@ -17,6 +17,7 @@ import type { LimitedStore, LimitSource, QuotaMessage, UsageAnswer, UsageQuestio
 import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
 import type {
   BatchedStore,
+  BeginningAbove,
   CollectionRequest,
   ControllerRpc,
   GetResult,
@@ -67,6 +68,8 @@ export interface ClusterStorePorts {
   random: Random;
   recorder: Recorder;
   digest: Digest;
+  /** see RevisionsPorts */
+  serverStartedAt?: number;
   storage: StoreStorage;
   /** in the same database */
   closedNamespaces: NamespaceGuardStorage;
@@ -101,7 +104,7 @@ export class ClusterStore<Supply = undefined> implements BatchedStore, Maintaine
   #limitsToldAt = -Infinity;
 
   constructor(ports: ClusterStorePorts, extension?: StoreExtension<Supply>) {
-    const { cluster, definition, clock, random, recorder, storage, peers, serviceFamilies } = ports;
+    const { cluster, definition, clock, random, recorder, serverStartedAt = 0, storage, peers, serviceFamilies } = ports;
     this.#ports = ports;
     const namespaces = new NamespaceGuard(ports.closedNamespaces, (name) => withTimeout(clock, RPC_TIMEOUT_MS, peers.namespace(name)));
     const pokes = {
@@ -120,6 +123,7 @@ export class ClusterStore<Supply = undefined> implements BatchedStore, Maintaine
       clock,
       random,
       recorder,
+      serverStartedAt,
       context: () => ({ now: clock.now(), serviceFamilies }),
       extension: pokingCollector(pokes, this.#inLimits(ports, around)),
       ...(definition.namespaced ? { namespaces } : {}),
@@ -237,6 +241,12 @@ export class ClusterStore<Supply = undefined> implements BatchedStore, Maintaine
     const { clock } = this.#ports;
     const endsAt = clock.now() + HISTORY_COMPACTION_MS;
     while (this.store.compact() && clock.now() < endsAt) await clock.nextTurn();
+  }
+
+  async beginAbove({ head, asOf }: BeginningAbove): Promise<number | null> {
+    const beginning = await this.store.beginAbove(head, asOf);
+    this.#links.noteRelevant(this.store.revision);
+    return beginning ?? null;
   }
 
   endWatches(): Promise<void> {

@@ -17,7 +17,10 @@ import type { StoreEngine } from "./store-engine";
 import type { JsonList, ProtobufList, View } from "./view";
 import { viewOf } from "./view-of";
 
-type ListedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "revision" | "listFloor" | "incarnation" | "countIn">;
+type ListedStore = Pick<
+  StoreEngine<unknown>,
+  "storage" | "clock" | "revision" | "listFloor" | "isOfAnotherLife" | "incarnation" | "countIn"
+>;
 
 /** A list body in pieces. The rows are of one revision. */
 export type ListBody = (JsonList | ProtobufList) & {

@@ -5,7 +5,7 @@ import { badRequest, expired, revisionTooLarge, type Status } from "../meta/stat
 import type { CollectionRequest } from "../rpc/store";
 import type { StoreEngine } from "./store-engine";
 
-type ListedStore = Pick<StoreEngine<unknown>, "clock" | "revision" | "listFloor" | "incarnation">;
+type ListedStore = Pick<StoreEngine<unknown>, "clock" | "revision" | "listFloor" | "isOfAnotherLife" | "incarnation">;
 
 /** Upstream compacts the history of etcd so often (apiserver storage/storagebackend, DefaultCompactInterval). */
 export const TOKEN_LIFE_MS = 5 * 60_000;
@@ -30,9 +30,10 @@ export function startOf(store: ListedStore, request: CollectionRequest): Result<
   const madeAt = store.clock.now();
   const wanted = Number(request.resourceVersion || "0");
   if (wanted > store.revision) return err(revisionTooLarge(request.resourceVersion, store.revision));
+  if (store.isOfAnotherLife(wanted)) return err(tooOld());
   const exact = request.resourceVersionMatch === "Exact" || (wanted > 0 && request.limit > 0 && request.resourceVersionMatch === "");
   if (!exact || wanted === 0) return ok({ revision: store.revision, madeAt, after: "" });
-  if (wanted < store.listFloor) return err(expired("The resourceVersion for the provided list is too old."));
+  if (wanted < store.listFloor) return err(tooOld());
   return ok({ revision: wanted, madeAt, after: "" });
 }
 
@@ -42,11 +43,16 @@ function continued(store: ListedStore, text: string): Result<ListStart, Status> 
   const { revision, start: after, incarnation, madeAt, ...left } = token.value;
   const now = store.clock.now();
   if (revision === -1 && incarnation === store.incarnation) return ok({ revision: store.revision, madeAt: now, after, ...left });
-  const isThere = incarnation === store.incarnation && revision >= store.listFloor && revision <= store.revision;
+  const isThere =
+    incarnation === store.incarnation && revision >= store.listFloor && revision <= store.revision && !store.isOfAnotherLife(revision);
   if (!isThere || now - madeAt > TOKEN_LIFE_MS) {
     const status = expired(CONTINUE_EXPIRED);
     status.metadata.continue = encodeContinue({ revision: -1, start: after, incarnation: store.incarnation, madeAt: now, ...left });
     return err(status);
   }
   return ok({ revision, madeAt, after, ...left });
+}
+
+function tooOld(): Status {
+  return expired("The resourceVersion for the provided list is too old.");
 }

@@ -84,15 +84,18 @@ function nextChanges(
   columnsSent: boolean,
 ): { bytes: Uint8Array; through: number } {
   const frames = new FrameBuffer();
-  let through = after;
+  // Behind the last change there may be a gap.
+  let through = hub.published;
   let chars = 0;
   for (const entry of historyAfter(storage, after, LARGE_ENTRIES_TOGETHER)) {
     if (entry.revision > hub.published) break;
-    through = entry.revision;
     chars += entry.data.length + entry.before.length;
     const seen = seenThrough(filter, new ObservedChange(entry));
     if (seen) frames.add(view.event(seen.type, seen.data, !columnsSent && frames.size === 0));
-    if (chars >= WATCH_FLUSH_MAX_CHARS) break;
+    if (chars >= WATCH_FLUSH_MAX_CHARS) {
+      through = entry.revision;
+      break;
+    }
   }
   return { bytes: frames.take(), through };
 }

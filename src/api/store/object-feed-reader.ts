@@ -6,7 +6,7 @@ import { storageKey } from "./keys";
 import { FEED_PAGE_MAX_CHARS } from "./limits";
 import type { StoreEngine } from "./store-engine";
 
-type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "incarnation">;
+type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
 
 export class ObjectFeedReader {
   constructor(private readonly store: AnyStore) {}
@@ -15,15 +15,18 @@ export class ObjectFeedReader {
   objectsSince(cursor: StoreCursor | undefined, limit: number): FedChanges {
     const { incarnation, revision: head, floor, storage } = this.store;
     if (cursor?.incarnation !== incarnation || cursor.revision > head || cursor.revision < floor) return { kind: "expired" };
+    if (this.store.isOfAnotherLife(cursor.revision)) return { kind: "expired" };
     if (cursor.revision === head) return { kind: "changes", changes: [], cursor, more: false };
     const changes: FedChange[] = [];
     const page = new PageSize();
-    let last = head;
+    // Behind the last change there may be a gap.
+    let isRest = true;
     for (const { revision, type, key, data } of storage.changesSince(cursor.revision, limit)) {
-      if (!page.takes(data)) break;
+      isRest = page.takes(data);
+      if (!isRest) break;
       changes.push({ deleted: type === "DELETED", object: data, key, revision });
-      last = revision;
     }
+    const last = isRest && changes.length < limit ? head : (changes.at(-1)?.revision ?? head);
     return { kind: "changes", changes, cursor: { incarnation, revision: last }, more: last < head };
   }
 

@@ -16,7 +16,7 @@ import { FEED_PAGE_MAX_CHARS, LARGE_ENTRIES_TOGETHER } from "./limits";
 import type { StoreEngine } from "./store-engine";
 import type { HistoryEntry } from "./store-storage";
 
-type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "incarnation">;
+type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
 
 export class ObjectLinksReader {
   /** changes after this revision do not matter to garbage collection; a new object does not know and starts at its head */
@@ -34,19 +34,22 @@ export class ObjectLinksReader {
   /** See LinkedStore. Large objects make fewer than `limit` entries in one answer. */
   changesSince(cursor: StoreCursor | undefined, limit: number): LinkChanges {
     const { incarnation, revision: head, floor, storage } = this.store;
-    if (cursor?.incarnation !== incarnation || cursor.revision > head) return { kind: "expired" };
+    if (cursor?.incarnation !== incarnation || cursor.revision > head || this.store.isOfAnotherLife(cursor.revision))
+      return { kind: "expired" };
     if (cursor.revision >= this.#relevantRevision) return { kind: "changes", changes: [], cursor: this.#head(), more: false };
     if (cursor.revision < floor) return { kind: "expired" };
     const changes: LinkChange[] = [];
+    // Behind the last change there may be a gap.
     let last = head;
     let entries = 0;
     let chars = 0;
     for (const entry of historyAfter(storage, cursor.revision, LARGE_ENTRIES_TOGETHER)) {
       changes.push(...changeOf(entry));
-      last = entry.revision;
       entries++;
       chars += entry.data.length + entry.before.length;
-      if (entries >= limit || chars >= FEED_PAGE_MAX_CHARS) break;
+      if (entries < limit && chars < FEED_PAGE_MAX_CHARS) continue;
+      last = entry.revision;
+      break;
     }
     return { kind: "changes", changes, cursor: { incarnation, revision: last }, more: last < head };
   }

@@ -8,7 +8,7 @@ import type { StoreEngine } from "./store-engine";
 /** Rows read in one turn, some milliseconds of the store's thread. */
 const TURN_ROWS = 1_000;
 
-type ReadStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "incarnation">;
+type ReadStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "isOfAnotherLife" | "incarnation">;
 
 /** Answers of writers go out between the turns. A cursor of another incarnation, or of the future, is as good as none. */
 export async function objectValuesSince(
@@ -18,7 +18,8 @@ export async function objectValuesSince(
   since: StoreCursor | undefined,
 ): Promise<ObjectValues> {
   const { incarnation, revision } = store;
-  const after = since?.incarnation === incarnation && since.revision <= revision ? since.revision : -1;
+  const isKnown = since?.incarnation === incarnation && since.revision <= revision && !store.isOfAnotherLife(since.revision);
+  const after = isKnown ? since.revision : -1;
   const values: [string, string, number][] = [];
   const range = namespaceRange(namespace);
   for (let last = ""; ;) {

@@ -22,6 +22,7 @@ import {
 } from "./limits";
 import { countChanges, countNext } from "./object-counts";
 import { isTooLarge } from "./object-size";
+import { RevisionGaps } from "./revision-gaps";
 import { RevisionMarks } from "./revision-marks";
 import type { HistoryEntry, StoredObject, StoreState, StoreStorage } from "./store-storage";
 
@@ -46,6 +47,9 @@ const HISTORY_SHARE_KEPT = 0.8;
 /** A history that is too large loses this part of its entries at a time. */
 const HISTORY_TRIM_PARTS = 16;
 
+/** A restore finds a cluster empty but for its initial objects. One turn renews no more. */
+const RENEWED_MAX = 1_000;
+
 /** The revision of an empty store: a watch that follows its list reads "0" as "any". */
 const FIRST_REVISION = 1;
 
@@ -56,6 +60,8 @@ export interface RevisionsPorts<Supply> {
   random: Random;
   extension?: StoreExtension<Supply>;
   historyBounds?: HistoryBounds;
+  /** when the local server began, in milliseconds since the epoch; absent or 0 = the server is deployed, and its data never are older ones unnoticed */
+  serverStartedAt?: number;
   /** objects of an old store counted together; the default is what limits.ts says */
   countedTogether?: number;
 }
@@ -67,6 +73,7 @@ interface Savepoint extends StoreState {
 
 export class Revisions<Supply> {
   #state: StoreState;
+  #gaps: RevisionGaps;
   #marks = new RevisionMarks(HISTORY_FRESH_MS);
   /** characters that left the history since the marks began */
   #freed = 0;
@@ -75,8 +82,14 @@ export class Revisions<Supply> {
 
   /** Loads the store's state. A new store gets its initial objects. */
   constructor(private readonly ports: RevisionsPorts<Supply>) {
-    this.#state = ports.storage.stateLoad() ?? this.#create();
+    const { storage, serverStartedAt = 0 } = ports;
+    this.#gaps = new RevisionGaps(storage.gapsLoad());
+    const state = storage.stateLoad();
+    this.#state = state ?? this.#create(serverStartedAt);
     this.#beginMarks();
+    if (state && serverStartedAt > 0 && this.#gaps.open(serverStartedAt, this.#newestKept))
+      storage.transaction(() => storage.gapsSave(this.#gaps.saved));
+    this.#beginBehindGaps();
   }
 
   /** Characters of history that were found when the marks began, or written since. */
@@ -91,6 +104,16 @@ export class Revisions<Supply> {
   /** The newest revision, durable or about to be. */
   get newest(): number {
     return this.#state.revision;
+  }
+
+  /** Nothing was ever written. */
+  get isUntouched(): boolean {
+    return this.#state.floor === FIRST_REVISION && this.#gaps.changes(FIRST_REVISION, this.newest) === 0;
+  }
+
+  /** Whether a client has the revision from another life of the store (rule 32). */
+  isOfAnotherLife(revision: number): boolean {
+    return this.#gaps.has(revision);
   }
 
   /** Changes up to this revision are no longer in the history. */
@@ -159,14 +182,45 @@ export class Revisions<Supply> {
     this.#changes.length = changes;
   }
 
+  /**
+   * A life of the store begins at the revision, which is above all that clients can have seen. What they have seen is 410 from now on. In the
+   * transaction of a turn. `renewed`: what the store holds is of no life that clients know, so each object gets a revision of the new one
+   */
+  beginLife(revision: number, renewed: boolean): void {
+    const { clock, random, storage } = this.ports;
+    const beginning = Math.max(revision, this.newest + 1);
+    const before = this.#gaps.beginning;
+    this.#gaps.begin(beginning, clock.now());
+    storage.gapsSave(this.#gaps.saved);
+    this.#state.historySize -= storage.historyTrim(this.newest);
+    this.#state.incarnation = random.uuid();
+    this.#state.revision = beginning;
+    this.#state.floor = beginning;
+    // They counted what is gone.
+    this.#marks = new RevisionMarks(HISTORY_FRESH_MS);
+    this.#freed = 0;
+    storage.stateSave(this.#state);
+    if (!renewed || storage.objectKeysAfter("", RENEWED_MAX + 1).length > RENEWED_MAX) return;
+    // What an interrupted restore has written is of no life that clients know already.
+    const held = [...storage.objectScan("", "")].filter((object) => before === 0 || object.revision < before);
+    for (const object of held) this.put(object.key, parseJson(object.data) as KubeObject, object, undefined);
+  }
+
+  /** Where the life of the store begins; 0 = no restore began it. */
+  get beginning(): number {
+    return this.#gaps.beginning;
+  }
+
   /** The turn was lost: nothing in memory is to be trusted. */
   reload(): void {
     const state = this.ports.storage.stateLoad();
     assert(state, "a store that lives has its state stored");
     this.#state = state;
+    this.#gaps = new RevisionGaps(this.ports.storage.gapsLoad());
     this.#changes = [];
     // A mark of the lost turn names revisions that others will have.
     this.#beginMarks();
+    this.#beginBehindGaps();
   }
 
   /** Drops history beyond the bounds, as much as one turn may. Answers whether anything was dropped: then there may be more. */
@@ -221,9 +275,13 @@ export class Revisions<Supply> {
     return data;
   }
 
-  #create(): StoreState {
+  #create(serverStartedAt: number): StoreState {
     const { definition, storage, random, clock } = this.ports;
     return storage.transaction(() => {
+      if (serverStartedAt > 0) {
+        this.#gaps.made(serverStartedAt);
+        storage.gapsSave(this.#gaps.saved);
+      }
       this.#state = {
         incarnation: random.uuid(),
         revision: FIRST_REVISION,
@@ -262,6 +320,16 @@ export class Revisions<Supply> {
     storage.stateSave(this.#state);
   }
 
+  /** The newest revision that was given out. A release that knows no gaps has written in the newest one. */
+  get #newestKept(): number {
+    return Math.max(this.#state.revision, this.#gaps.newest);
+  }
+
+  /** The gap of a start is saved alone; the state follows with the next write. */
+  #beginBehindGaps(): void {
+    this.#state.revision = this.#newestKept;
+  }
+
   /** Goes on with the saved marks, unless a release without marks has written since. */
   #beginMarks(): void {
     const { revision, historySize } = this.#state;
@@ -287,7 +355,8 @@ export class Revisions<Supply> {
     const { clock, historyBounds = HISTORY_BOUNDS } = this.ports;
     const { entriesMax, sizeMax, freshSizeMax = sizeMax, trimEntries } = historyBounds;
     const { floor, historySize } = this.#state;
-    const entries = this.#state.revision - floor;
+    const entries = this.#gaps.changes(floor, this.#state.revision);
+    if (this.#gaps.floor !== undefined) this.#forgetThrough(this.#gaps.floor);
     if (entries > entriesMax) this.#forgetOldest(entries - entriesMax + trimEntries);
     if (historySize > freshSizeMax) this.#shrinkTo(freshSizeMax * HISTORY_SHARE_KEPT, trimEntries);
     else if (historySize > sizeMax) {
@@ -303,8 +372,9 @@ export class Revisions<Supply> {
    */
   #shrinkTo(size: number, trimEntries: number, through = this.#state.revision - 1): void {
     for (;;) {
-      const left = this.#state.revision - this.#state.floor;
-      const mayGo = Math.min(left - 1, through - this.#state.floor);
+      const { floor, revision } = this.#state;
+      const left = this.#gaps.changes(floor, revision);
+      const mayGo = Math.min(left - 1, this.#gaps.changes(floor, Math.max(floor, through)));
       const excess = this.#state.historySize - size;
       if (excess <= 0 || mayGo <= 0) return;
       const share = Math.min(1 / HISTORY_TRIM_PARTS, excess / this.#state.historySize);
@@ -313,8 +383,13 @@ export class Revisions<Supply> {
   }
 
   #forgetOldest(entries: number): void {
-    this.#state.floor += entries;
-    const freed = this.ports.storage.historyTrim(this.#state.floor);
+    this.#forgetThrough(this.#gaps.changeAt(this.#state.floor, entries));
+  }
+
+  #forgetThrough(floor: number): void {
+    if (floor <= this.#state.floor) return;
+    this.#state.floor = floor;
+    const freed = this.ports.storage.historyTrim(floor);
     this.#state.historySize -= freed;
     this.#freed += freed;
   }

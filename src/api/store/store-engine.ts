@@ -13,7 +13,7 @@ import { assert } from "../../core/base/assert";
 import { Batcher, type BatchCounters } from "../../core/base/batch";
 import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
-import { internalError, notFound, overloaded, revisionTooLarge } from "../meta/status";
+import { expired, internalError, notFound, overloaded, revisionTooLarge } from "../meta/status";
 import type { ResourceDefinition } from "../registry/resource";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../rpc/store";
 import { Announcer } from "./announcer";
@@ -21,6 +21,7 @@ import { storageKey } from "./keys";
 import { STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "./limits";
 import { PendingWrite } from "./pending-write";
 import { ReservedKeys } from "./reserved-keys";
+import { beginningAbove } from "./revision-gaps";
 import { Revisions, type RevisionsPorts } from "./revisions";
 import { StorageFault, type StoreStorage } from "./store-storage";
 import { type StoreTurn, turnOver } from "./store-turn";
@@ -83,6 +84,14 @@ export class StoreEngine<Supply = undefined> {
   get revision(): number {
     return this.#revisions.newest;
   }
+
+  /** Nothing was ever written. */
+  get isUntouched(): boolean {
+    return this.#revisions.isUntouched;
+  }
+
+  /** Whether a client has the revision from another life of the store (rule 32): it is 410, whatever is asked for. */
+  readonly isOfAnotherLife = (revision: number): boolean => this.#revisions.isOfAnotherLife(revision);
 
   /** Changes up to this revision are no longer in the history. */
   get floor(): number {
@@ -149,6 +158,7 @@ export class StoreEngine<Supply = undefined> {
   get(key: ObjectKey, resourceVersion: string): GetResult {
     const wanted = Number(resourceVersion || "0");
     if (wanted > this.revision) return { ok: false, status: revisionTooLarge(resourceVersion, this.revision) };
+    if (this.isOfAnotherLife(wanted)) return { ok: false, status: expired(`too old resource version: ${wanted} (${this.floor})`) };
     const stored = this.#options.storage.objectGet(storageKey(key));
     if (!stored) return { ok: false, status: notFound(this.definition, key.name) };
     return { ok: true, object: stored.data };
@@ -167,6 +177,26 @@ export class StoreEngine<Supply = undefined> {
   /** Runs `work` once everything committed so far is durable and published; later publications come after it. */
   afterPublication(work: () => void): Promise<void> {
     return this.#announcer.after(work);
+  }
+
+  /**
+   * Begins above what clients of the data can have seen (rule 32): `head` was the newest revision in the data, which are of the time `asOf`, in
+   * milliseconds since the epoch. Durable when it answers with the revision of the beginning; undefined = there are no revisions left, nothing changed.
+   * With a `head` the data are to be written into this store, and what it holds gets new revisions. Without one they are what the store holds.
+   * A repeat changes nothing where the store begins above already. Watches end and come back.
+   */
+  async beginAbove(head: number | undefined, asOf: number): Promise<number | undefined> {
+    const { clock } = this.#options;
+    const beginning = await this.internally(() => {
+      const revisions = this.#revisions;
+      const wanted = beginningAbove(head ?? this.revision, asOf, clock.now());
+      if (wanted === undefined) return undefined;
+      const isThere = head !== undefined && revisions.beginning >= wanted;
+      if (!isThere) revisions.beginLife(wanted, head !== undefined);
+      return revisions.beginning;
+    });
+    if (beginning !== undefined) await this.afterPublication(() => this.hub.beginAt(beginning));
+    return beginning;
   }
 
   /** Drops history beyond the bounds, as much as one turn may; the hourly tail of the trimming at write time. Answers whether there may be more. */

@@ -3,6 +3,7 @@
  * Every method is synchronous; what happens inside one `transaction` is durable together or not at all.
  */
 import type { ChangeType } from "../meta/watch-event";
+import type { SavedGaps } from "./revision-gaps";
 
 /** `key` orders objects as upstream's etcd does: `namespace/name`, or the bare name of a cluster-scoped kind. */
 export interface StoredObject {
@@ -86,6 +87,9 @@ export interface StoreStorage {
   /** what was last saved, in order; nothing at first */
   marksLoad(): readonly SavedMark[];
   marksSave(marks: readonly SavedMark[]): void;
+  /** what was last saved; undefined at first */
+  gapsLoad(): SavedGaps | undefined;
+  gapsSave(gaps: SavedGaps): void;
   /** drops entries with revision <= `through`; answers the characters freed */
   historyTrim(through: number): number;
 }

@@ -190,6 +190,12 @@ export class WatchHub {
     return watcher;
   }
 
+  /** The store began anew at the revision. Every watch is of the life before: it ends, and its client lists again. */
+  beginAt(revision: number): void {
+    this.#published = Math.max(this.#published, revision);
+    this.endAll();
+  }
+
   /** Takes durable changes, in order. They leave in this turn unless a flush is under way; then they are part of the next one. */
   publish(entries: readonly HistoryEntry[]): void {
     const last = entries.at(-1);

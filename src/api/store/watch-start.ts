@@ -16,7 +16,10 @@ import type { View } from "./view";
 import { viewOf } from "./view-of";
 import type { WatchSink } from "./watch-hub";
 
-type WatchedStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "random" | "revision" | "floor" | "hub" | "afterPublication">;
+type WatchedStore = Pick<
+  StoreEngine<unknown>,
+  "storage" | "clock" | "random" | "revision" | "floor" | "isOfAnotherLife" | "hub" | "afterPublication"
+>;
 
 /** Characters or bytes. */
 const PIECE_SIZE = 256 * 1024;
@@ -48,7 +51,7 @@ export function startWatch(
   const fromNow = request.sendInitialEvents ?? since === 0;
   // Without a resourceVersion and without initial events a watch begins with what comes.
   const after = since === 0 ? head : since;
-  if (!fromNow && after < store.floor) {
+  if (store.isOfAnotherLife(since) || (!fromNow && after < store.floor)) {
     return err(expired(`too old resource version: ${since} (${store.floor})`));
   }
   const catchUp = fromNow ? initialEvents(store, filter.value, view) : missedEvents(store, filter.value, view, after);

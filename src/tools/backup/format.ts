@@ -1,7 +1,7 @@
 /**
  * The file of a backup: JSON Lines.
  *
- *   {"format":"servicenet-backup","version":1,"createdAt":…,"server":…,"serverVersion":…}
+ *   {"format":"servicenet-backup","version":1,"createdAt":…,"server":…,"serverVersion":…,"heads":{"services":"4711",…}}
  *   {"type":{"group":"","version":"v1","resource":"services","kind":"Service",…},"resourceVersion":"4711","count":2}
  *   {"apiVersion":"v1","kind":"Service",…}                      one line for each object of the type
  *   {"apiVersion":"v1","kind":"Service",…}
@@ -23,6 +23,8 @@ export interface BackupHeader {
   server: string;
   /** `gitVersion` of that server */
   serverVersion: string;
+  /** by typeName, of every served type, those that are not backed up too: a resourceVersion that the server had reached. Older backups have none */
+  heads?: Readonly<Record<string, string>>;
 }
 
 /** A resource as discovery describes it. */
@@ -98,10 +100,12 @@ export class BackupReader {
       const isDump = typeof value?.["kind"] === "string" || value === undefined;
       return err(`is no backup${isDump ? " (npm run import takes what kubectl printed)" : ""}`);
     }
-    const { version, createdAt, server, serverVersion } = value;
+    const { version, createdAt, server, serverVersion, heads } = value;
     if (typeof version !== "number" || version > VERSION)
       return err(`has version ${String(version)} of the format, and this program knows none above ${VERSION}: use a newer one`);
-    this.#header = { createdAt: String(createdAt), server: String(server), serverVersion: String(serverVersion) };
+    if (heads !== undefined && !isHeads(heads)) return err("is damaged: its first line has heads that are no resourceVersions");
+    const read = { createdAt: String(createdAt), server: String(server), serverVersion: String(serverVersion) };
+    this.#header = heads === undefined ? read : { ...read, heads };
     return ok(undefined);
   }
 
@@ -141,6 +145,11 @@ function objectIn(line: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isHeads(value: unknown): value is Readonly<Record<string, string>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((head) => typeof head === "string" && /^\d+$/.test(head));
 }
 
 function isType(value: unknown): value is BackupType {

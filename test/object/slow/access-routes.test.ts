@@ -81,6 +81,7 @@ describe("every route", () => {
         "/nodes/targets",
         "/metrics/slis",
         "/ranges",
+        "/revisions",
         "/api/v1/nodes/a/proxy",
         "/api/v1/nodes/a/proxy-config",
         "/api/v1/namespaces/default/pods/a/eviction",

@@ -1,4 +1,5 @@
 import type { NamespaceGuardStorage } from "../../../src/api/store/namespace-guard";
+import type { SavedGaps } from "../../../src/api/store/revision-gaps";
 import type { HistoryEntry, SavedMark, StoredObject, StoreState, StoreStorage } from "../../../src/api/store/store-storage";
 import { type Journal, JournaledMap } from "./journal";
 
@@ -11,6 +12,7 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   readonly #journal: Journal;
   #state: StoreState | undefined;
   #marks: readonly SavedMark[] = [];
+  #gaps: SavedGaps | undefined;
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -22,12 +24,13 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
 
   /** The function brings back the rows of now. */
   remembered(): () => void {
-    const [state, marks] = [this.#state, this.#marks];
+    const [state, marks, gaps] = [this.#state, this.#marks, this.#gaps];
     const maps = [this.#objects, this.#history, this.#closed, this.#counts].map((map) => map.remembered());
     return () => {
       for (const back of maps) back();
       this.#state = state;
       this.#marks = marks;
+      this.#gaps = gaps;
     };
   }
 
@@ -108,6 +111,16 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     const before = this.#marks;
     this.#journal.wrote(() => (this.#marks = before));
     this.#marks = marks;
+  }
+
+  gapsLoad(): SavedGaps | undefined {
+    return this.#gaps;
+  }
+
+  gapsSave(gaps: SavedGaps): void {
+    const before = this.#gaps;
+    this.#journal.wrote(() => (this.#gaps = before));
+    this.#gaps = gaps;
   }
 
   historyTrim(through: number): number {

@@ -27,6 +27,8 @@ export interface StoreWorldOptions<Supply> {
   extension?: StoreExtension<Supply>;
   historyBounds?: HistoryBounds;
   countedTogether?: number;
+  /** of the first object */
+  serverStartedAt?: number;
   seed?: number;
   scheduler?: SimScheduler;
 }
@@ -62,11 +64,11 @@ export class StoreWorld<Supply = undefined> {
     this.scheduler = options.scheduler ?? new SimScheduler();
     this.definition = options.definition ?? leasesDefinition;
     this.#random = seededRandom(options.seed ?? 1);
-    this.restart();
+    this.restart(options.serverStartedAt);
   }
 
-  /** A new object on the same storage, with nothing remembered. The former one hears of no time any more. */
-  restart(): void {
+  /** A new object on the same storage, with nothing remembered. The former one hears of no time any more. `serverStartedAt`: of a local server */
+  restart(serverStartedAt?: number): void {
     const life = ++this.#lives;
     const clock = this.scheduler.clock(() => life === this.#lives);
     const { representations = [], extension, historyBounds, countedTogether } = this.#options;
@@ -83,6 +85,7 @@ export class StoreWorld<Supply = undefined> {
       ...(this.definition.namespaced ? { namespaces: this.guard } : {}),
       ...(historyBounds ? { historyBounds } : {}),
       ...(countedTogether ? { countedTogether } : {}),
+      ...(serverStartedAt === undefined ? {} : { serverStartedAt }),
     });
   }
 

@@ -77,6 +77,10 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       ranges: other("ranges"),
       maintain: other("maintain"),
       endWatches: other("endWatches"),
+      beginAbove(data: unknown) {
+        record("beginAbove", data);
+        return Promise.resolve(answers.other?.("beginAbove", object));
+      },
       endPolls: other("endPolls"),
       compact: other("compact"),
       expire: async () => (await other("expire")()) ?? { deleted: 0, left: 0, cut: 0 },

@@ -32,6 +32,19 @@ it("backup, written and read: the same", () => {
   expect(read(whole())).toEqual(ok({ header, sections: [services, leases], sha256: "abc" }));
 });
 
+it("heads of stores: the same, and a file whose heads are no revisions is refused", () => {
+  const headed = { ...header, heads: { services: "4711", events: "7" } };
+  const lines = [headerLine(headed), ...sectionLines(services), ...sectionLines(leases), endLine(end)];
+  expect(read(lines)).toEqual(ok({ header: headed, sections: [services, leases], sha256: "abc" }));
+  for (const heads of [{ services: 4711 }, { services: "x" }, [], "4711", null]) {
+    const damaged = { ...header, heads } as unknown as typeof headed;
+    expect(read([headerLine(damaged), ...lines.slice(1)])).toEqual({
+      ok: false,
+      error: "is damaged: its first line has heads that are no resourceVersions",
+    });
+  }
+});
+
 describe("damaged file", () => {
   it("file cut at any line: refused", () => {
     const lines = whole();

@@ -4,12 +4,14 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface SlowNetwork {
   url: string;
+  /** From now on the network leads to another server; connections to the one before break. */
+  turnTo(url: string): void;
   close(): void;
 }
 
 /** Carries connections to the server at `url`; each piece takes `latencyMs` each way. A connection that breaks on one side breaks on the other. */
 export async function slowNetwork(url: string, latencyMs: number): Promise<SlowNetwork> {
-  const { hostname, port } = new URL(url);
+  let { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   const carry = (from: Socket, to: Socket): void => {
     sockets.add(from);
@@ -30,6 +32,10 @@ export async function slowNetwork(url: string, latencyMs: number): Promise<SlowN
   await once(network, "listening");
   return {
     url: `http://127.0.0.1:${String((network.address() as AddressInfo).port)}`,
+    turnTo: (other) => {
+      ({ hostname, port } = new URL(other));
+      for (const socket of sockets) socket.destroy();
+    },
     close: () => {
       network.close();
       for (const socket of sockets) socket.destroy();

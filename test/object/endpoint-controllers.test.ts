@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { Controller } from "../../durable-objects/controller";
 import type { ControllerName } from "../../durable-objects/controllers";
 import type { Env } from "../../durable-objects/env";
-import { controller as controllerStub, servicesStore } from "../../durable-objects/peers";
+import { allStores, controller as controllerStub, servicesStore } from "../../durable-objects/peers";
 import { sqlRowStorage } from "../../durable-objects/sql/followed-rows-sql";
 import type { CoreEvent, EndpointSlice, KubeObject, Pod } from "../../src/api/meta/kubernetes";
 import { inParallel } from "../../src/core/base/in-parallel";
@@ -147,6 +147,33 @@ describe("the slice controller sleeps", () => {
     expect(calls).toContainEqual({ object: `${cluster.name}/pods`, method: "objectsAfter" });
     await cluster.hasRead();
     expect((await cluster.slices()).map(({ metadata }) => metadata?.resourceVersion)).toEqual(before);
+  });
+});
+
+describe("stores that begin above what clients have seen", () => {
+  it("the slice controller awake and asleep: lists them, and goes on with its slices", async () => {
+    const cluster = new Cluster();
+    await cluster.filled(2);
+    await cluster.hasRead();
+    const names = async (): Promise<(string | undefined)[]> => (await cluster.slices()).map(({ metadata }) => metadata?.name);
+    const before = await names();
+    const beginAbove = async (head?: number): Promise<void> => {
+      const data = { asOf: Date.now(), ...(head === undefined ? {} : { head }) };
+      for (const { store } of allStores(bindings, cluster.name)) expect(await store().beginAbove(data)).toBeGreaterThan(1_000_000_000);
+    };
+    const calls = await countedCalls(async () => {
+      await beginAbove(4_711);
+      await cluster.ready("web-1", addressOf(1), "False");
+      await cluster.has(1);
+    });
+    expect(calls).toContainEqual({ object: `${cluster.name}/pods`, method: "objectsAfter" });
+    // The stores were brought back, with all that they hold.
+    await beginAbove();
+    await abortAllDurableObjects();
+    await cluster.ready("web-1", addressOf(1), "True");
+    await cluster.has(2);
+    await cluster.hasRead();
+    expect(await names()).toEqual(before);
   });
 });
 

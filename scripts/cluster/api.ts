@@ -96,11 +96,11 @@ export class Api {
     return items;
   }
 
-  /** The resourceVersion of a list without its objects; "" = there is none. Throws UserError. */
+  /** The resourceVersion of a list without its objects; "" = there is none, or none for this user. Throws UserError. */
   async newestRevision(path: string): Promise<string> {
     const { status, text } = await this.#request("GET", `${path}?limit=1`);
     const page = status < 300 ? (parsed(text) as Page | undefined) : undefined;
-    if (status !== 404 && !page) throw new UserError(`${this.url}${path} answers ${status}: ${text.slice(0, 500)}`);
+    if (status !== 404 && status !== 403 && !page) throw new UserError(`${this.url}${path} answers ${status}: ${text.slice(0, 500)}`);
     return page?.metadata?.resourceVersion ?? "";
   }
 

@@ -24,7 +24,7 @@ export function citationFindings(files: readonly Citing[], citable: Citable): st
 
 /**
  * The rules and hazards of docs/protocol.md: hazards have a heading each (`### Hazard 7: …`), rules are list items (`17. …`) under the
- * heading of their group (`### Rules 17–20: …`).
+ * heading of their group (`### Rules 17–20: …`, `### Rule 32: …`).
  */
 export function protocolEntries(text: string): Pick<Citable, "rules" | "hazards"> {
   const rules = new Set<number>();
@@ -33,8 +33,8 @@ export function protocolEntries(text: string): Pick<Citable, "rules" | "hazards"
   for (const line of text.split("\n")) {
     const hazard = /^### Hazard (\d+): /.exec(line);
     if (hazard) hazards.add(Number(hazard[1]));
-    const group = /^### Rules (\d+)–(\d+): /.exec(line);
-    if (group) [first, last] = [Number(group[1]), Number(group[2])];
+    const group = /^### Rules? (\d+)(?:–(\d+))?: /.exec(line);
+    if (group) [first, last] = [Number(group[1]), Number(group[2] ?? group[1])];
     else if (line.startsWith("#")) [first, last] = [1, 0];
     const item = Number(/^(\d+)\. /.exec(line)?.[1] ?? Number.NaN);
     if (item >= first && item <= last) rules.add(item);

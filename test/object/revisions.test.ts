@@ -47,7 +47,7 @@ it("a whole cluster that begins above: addresses, ranges and controllers go on, 
   expect(await cluster.ranges.condition("kubernetes")).toBe("True ");
 });
 
-it("a store that begins above: is above after an abort at once, with revisions up to 2^53", async () => {
+it("hazard 14: a store that begins above: is above after an abort at once, with revisions up to 2^53", async () => {
   const cluster = freshCluster();
   const leases = () => storeStubOf(cluster, "leases.coordination.k8s.io");
   await createIn(leases(), aLease("a", {}, { namespace: "default" }));

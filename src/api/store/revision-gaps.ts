@@ -22,7 +22,7 @@ export interface SavedGaps {
 }
 
 /** No store writes faster for long. */
-export const REVISIONS_PER_SECOND = 10_000;
+const REVISIONS_PER_SECOND = 10_000;
 /** What a restore leaves at least, for clocks that are wrong. */
 const RESTORE_GAP_MIN = 1_000_000_000;
 /** What a start leaves at least. */

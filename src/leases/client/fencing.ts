@@ -6,8 +6,8 @@
  * the token, and a write by another leader between the read and the write is noticed. A leader that wants to fence off its predecessor
  * from an object writes the object once at the beginning of its term.
  *
- * Tokens are resourceVersions of one Lease. They grow as long as the API server keeps its data; a server that is restored from a backup
- * may begin lower, and then the annotations go with it.
+ * Tokens are resourceVersions of one Lease. They grow as long as the API server keeps its data. A Servicenet that is restored from a backup begins
+ * above them (rule 32). Another server may begin lower: then the annotations have to go.
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import type { Clock } from "../../core/base/ports";

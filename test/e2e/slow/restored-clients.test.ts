@@ -181,6 +181,9 @@ async function liveOn(lastToken: number): Promise<void> {
 it("a restore of a backup into another server, which takes the place of the first: every client lists anew, and the leader's token grows", async () => {
   const file = join(folder, "backup");
   expect(await runProgram("backup", ["--server", server.url, "--file", file])).toMatchObject({ code: 0 });
+  const [header = ""] = readFileSync(file, "utf8").split("\n", 1);
+  const revision = expect.stringMatching(/^\d+$/) as string;
+  expect(JSON.parse(header)).toMatchObject({ heads: { services: revision, events: revision, "leases.coordination.k8s.io": revision } });
   await goOn();
   const lastToken = tokenOf(await counted());
   const before = await listed(SERVICES);

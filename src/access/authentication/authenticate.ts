@@ -9,7 +9,7 @@
  * - A token is good for who is asked by it: for this API, or for the audiences that a TokenReview names.
  */
 import { err, ok, type Result } from "../../core/base/result";
-import { extraOfLimits } from "../nodes/agent-limits";
+import { extraOfLimits } from "../identity/agent-limits";
 import { AUTHENTICATED, type Caller, MASTERS, type User } from "../identity/user";
 import { ADMIN, isAdminToken } from "./admin-tokens";
 import { isOwnToken, parseToken } from "./bearer-token";

@@ -10,7 +10,7 @@ import {
   SERVICE_ACCOUNTS_PREFIX,
   UNAUTHENTICATED,
 } from "../identity/user";
-import { agentLimitErrors, type AgentLimits } from "../nodes/agent-limits";
+import { agentLimitErrors, type AgentLimits } from "../identity/agent-limits";
 import type { SecretHash } from "./bearer-token";
 
 /** Asked for by an administrator. Times in milliseconds since the epoch. */

@@ -6,7 +6,7 @@ import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, Node, Pod } from "../../api/meta/kubernetes";
 import type { User } from "../identity/user";
 import type { ResourceAttributes } from "../authorization/attributes";
-import { podLimitProblem } from "./agent-limits";
+import { podLimitProblem } from "../identity/agent-limits";
 import { NODE_LEASE_NAMESPACE } from "./node-decision";
 import { agentNodeOf, nodeOf, unknownNode } from "./node-identity";
 import { forbiddenLabels } from "./node-labels";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import { AGENTS, type User } from "../../../../src/access/identity/user";
-import { agentLimitErrors, type AgentLimits, extraOfLimits } from "../../../../src/access/nodes/agent-limits";
+import { agentLimitErrors, type AgentLimits, extraOfLimits } from "../../../../src/access/identity/agent-limits";
 import { restrictNodeWrite } from "../../../../src/access/nodes/restrict-node-write";
 import type { Pod } from "../../../../src/api/meta/kubernetes";
 

@@ -5,7 +5,7 @@
 import { invalidValue, required, tooMany, type FieldError } from "../../api/meta/field-errors";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { validateDNS1123Label, validateLabelValue, validateQualifiedName } from "../../api/meta/names";
-import type { User } from "../identity/user";
+import type { User } from "./user";
 
 /** `labels`: `KEY=VALUE`, or `KEY` for any value of it. A list that is absent allows everything. */
 export interface AgentLimits {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { notFound } from "../../../src/api/meta/status";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
+import { inFlightFamilies, weightOfBody } from "../../../src/worker/http/in-flight";
 import { DRAIN_SILENCE_MS } from "../../../src/worker/http/limits";
 import { send } from "./client";
 import { type Answers, fakeEnv } from "./fake-env";
@@ -800,11 +801,18 @@ describe("overload", () => {
     for (const [path, init] of refused.slice(0, 1)) expect((await asked(path, init)).status).toBeLessThan(300);
   });
 
+  const placesOfWrites = (): unknown =>
+    inFlightFamilies()
+      .find(({ name }) => name === "apiserver_current_inflight_requests")
+      ?.samples.find(({ labels }) => labels["request_kind"] === "mutating")?.value;
+
   it("a large body: counts by its size", async () => {
     const { env, letGo } = holding();
     const large = { metadata: { name: "a", annotations: { a: "x".repeat(200_000) } }, spec: { ports: [{ port: 80 }] } };
     const init = post(large, { ...JSON_BODY, "Content-Length": String(JSON.stringify(large).length) });
     const underWay = send("http://h/api/v1/namespaces/x/services", init, env);
+    // It takes its places as it is read.
+    await expect.poll(placesOfWrites).toBe(weightOfBody(JSON.stringify(large).length));
     const response = await send("http://h/api/v1/namespaces/x/services/a", { method: "DELETE" }, env);
     expect(response.status).toBe(429);
     letGo();

@@ -13,7 +13,6 @@ import { kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
 import { readyPath } from "./ready-path";
 import { type Lifeline, tieToUs } from "./lifeline";
-import { giveMemoryBack } from "./memory";
 import { childrenNamed, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
 import { writePrivate } from "./private-file";
@@ -95,7 +94,6 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
     renewals = renewIdentity(runtime, options.renewSeconds);
     isReady = true;
     announce.ready({ url, host, folder });
-    giveMemoryBack();
     end = await untilEnd(process, folder, stop);
     if (end === "asked") return EXIT_STOPPED;
     if (end === "folder") {

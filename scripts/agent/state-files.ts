@@ -2,8 +2,19 @@
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { StateFiles } from "../../src/agent/ports/agent-ports";
+import { type OwnFolder, takeFolder } from "../folders/own-folder";
 
+const AGENT_FOLDER: OwnFolder = {
+  what: "the state folder",
+  option: "--state",
+  mark: ".servicenet-agent",
+  text: "State of a Servicenet agent (npm run agent). It belongs to one node.\n",
+  isOfEarlierRelease: (_, names) => names.includes("agent-id"),
+};
+
+/** Throws UserError for a folder with files of somebody else, and for one that cannot be written. */
 export function stateFiles(folder: string): StateFiles {
+  takeFolder(folder, AGENT_FOLDER);
   return {
     read: async (name) => {
       try {

@@ -5,6 +5,7 @@
  *   kubeconfig    for kubectl
  *   ca.crt, ca.key, server.crt, server.key   certificates (tls/kept-certificates.ts)
  *   admin-token   the token of the administrator
+ *   .servicenet-data   says that the folder is a server's (own-data.ts)
  *   runner.lock   identity of the runner that uses the folder
  *   workerd.json  identity of its runtime, so that the next runner can end one that outlived a kill -9
  *   runtime-folder   path of the folder with its socket (workerd/socket-folder.ts)
@@ -23,8 +24,10 @@ import {
   watch,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { takeFolder } from "../folders/own-folder";
+import { DATA_FOLDER } from "./own-data";
 import { identify, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
 import { UserError } from "../terminal/user-error";
@@ -48,24 +51,14 @@ export interface DataFolder {
 }
 
 /**
- * Takes the folder for this process, creating it when it is missing. Throws UserError when it cannot be written or another
+ * Takes the folder for this process, creating it when it is missing. Throws UserError when it cannot be written, has files of somebody else, or another
  * runner uses it. A runtime left by a killed runner is ended first. `fresh` removes the kept state.
  */
 export async function openDataFolder(path: string, fresh: boolean): Promise<DataFolder> {
   const self = identify(process.pid) ?? { pid: process.pid, startedAt: "unknown" };
   const file = (name: string) => join(path, name);
-  try {
-    makeFolder(path);
-    const probe = file(`.probe-${String(process.pid)}`);
-    // An empty file finds room on a full disk.
-    try {
-      writeFileSync(probe, "x");
-    } finally {
-      rmSync(probe, { force: true });
-    }
-  } catch (error) {
-    throw new UserError(`the data folder ${path} is not writable (${reasonOf(error)})`);
-  }
+  takeFolder(path, DATA_FOLDER);
+  assertWritable(path, file(`.probe-${String(process.pid)}`));
   lock(file("runner.lock"), self, path);
   try {
     await endLeftover(file("workerd.json"));
@@ -91,6 +84,19 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
       for (const name of ["workerd.json", "runner.lock"]) unlinkIfPossible(file(name));
     },
   };
+}
+
+function assertWritable(path: string, probe: string): void {
+  try {
+    // An empty file finds room on a full disk.
+    try {
+      writeFileSync(probe, "x");
+    } finally {
+      rmSync(probe, { force: true });
+    }
+  } catch (error) {
+    throw new UserError(`the data folder ${path} is not writable (${reasonOf(error)})`);
+  }
 }
 
 /**
@@ -153,13 +159,6 @@ async function endLeftover(path: string): Promise<void> {
     }
   }
   rmSync(path, { force: true });
-}
-
-/** As mkdir -p. Node's own recursive form never ends where a folder cannot be made (below /proc). */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path);
 }
 
 /** A folder that became read-only keeps its files. The next runner finds their processes gone. */

@@ -46,7 +46,7 @@ it(
     const tokenFile = join(server.folder, file);
     writeFileSync(tokenFile, created.out);
     const given = run.replace("npm run agent -- ", "").replace(file, tokenFile).split(" ");
-    const further = ["--ca-file", join(server.folder, "ca.crt"), "--state", join(server.folder, "state"), "--address", "192.0.2.1"];
+    const further = ["--ca-file", join(server.folder, "ca.crt"), "--state", join(server.folder, "agent"), "--address", "192.0.2.1"];
     const args = ["scripts/run.mjs", "scripts/agent.ts", ...given, ...further, "--endpoint", "web=8080,labels=app=web"];
     const child = spawn(process.execPath, args, { cwd: root, stdio: "ignore" });
     agents.push(child);

@@ -1,0 +1,112 @@
+/** Folders with files of somebody else: no command writes into them or deletes from them. Those of earlier releases are taken. */
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { stateFiles } from "../../scripts/agent/state-files";
+import { openDataFolder } from "../../scripts/serve/data-folder";
+import { runProgramHere } from "../support/server/program";
+import { removeFolder, temporaryFolder } from "../support/server/server";
+
+const folder = temporaryFolder();
+afterAll(() => removeFolder(folder));
+
+const KUBECONFIG = "apiVersion: v1\ncurrent-context: servicenet\n";
+const TOKEN = `sn_${"a".repeat(20)}_${"b".repeat(42)}A\n`;
+const OBJECTS = "state/do/servicenet-Coordinator/1.sqlite";
+const LOCK = '{"pid":1,"startedAt":"unknown"}';
+
+let made = 0;
+/** A folder with these files; a name with a slash at its end is a folder. */
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const path = join(folder, String(made++));
+  mkdirSync(path);
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(path, name);
+    mkdirSync(name.endsWith("/") ? file : dirname(file), { recursive: true });
+    if (!name.endsWith("/")) writeFileSync(file, text);
+  }
+  return path;
+}
+
+function contentOf(path: string): Record<string, string> {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      return [file.slice(path.length), entry.isFile() ? readFileSync(file, "utf8") : "folder"];
+    }),
+  );
+}
+
+describe("a data folder", () => {
+  it.each<[what: string, files: Readonly<Record<string, string>>, named: string]>([
+    ["a state of Terraform", { "main.tf": "", "state/terraform.tfstate": "{}" }, "main.tf and 1 more"],
+    ["a state alone", { "state/terraform.tfstate": "{}" }, "state"],
+    ["certificates of somebody", { "ca.crt": "x", "ca.key": "x", "server.crt": "x", "server.key": "x" }, "ca.crt and 3 more"],
+    ["a copy of a kubeconfig", { kubeconfig: KUBECONFIG, "state/terraform.tfstate": "{}" }, "kubeconfig and 1 more"],
+    ["a kubeconfig of another cluster", { kubeconfig: "current-context: prod\n" }, "kubeconfig"],
+    ["a state of another Worker", { "state/do/other-Room/1.sqlite": "", "wrangler.toml": "" }, "state and 1 more"],
+    ["a hidden file", { ".git/HEAD": "" }, ".git"],
+    ["the mark of an agent", { ".servicenet-agent": "", "agent-id": "1" }, ".servicenet-agent and 1 more"],
+  ])("%s: refused, with and without --fresh; nothing is changed", async (_, files, named) => {
+    const path = folderWith(files);
+    const before = contentOf(path);
+    const line = `the data folder ${path} has files that are not Servicenet's (${named}); choose an empty or a new folder with --data-dir`;
+    for (const fresh of [true, false]) await expect(openDataFolder(path, fresh)).rejects.toThrow(line);
+    expect(contentOf(path)).toEqual(before);
+  });
+
+  it.each<[what: string, files: Readonly<Record<string, string>>]>([
+    ["an empty one", {}],
+    ["an empty disk", { "lost+found/": "" }],
+    ["state of an earlier release, beside a file of the user", { [OBJECTS]: "", kubeconfig: KUBECONFIG, "notes.txt": "" }],
+    ["a copy of the state of an earlier release", { [OBJECTS]: "" }],
+    ["a start that failed early", { "state/": "" }],
+    ["a start that was killed", { "runner.lock": LOCK, "workerd.json": LOCK, "state/kv/": "", "state/do/": "" }],
+    ["a server without HTTPS whose state was removed", { kubeconfig: KUBECONFIG }],
+    ["a server whose state was removed", { "admin-token": TOKEN, "ca.crt": "x", "ca.key": "x" }],
+  ])("%s: taken, and marked", async (_, files) => {
+    const path = folderWith(files);
+    const { release } = await openDataFolder(path, false);
+    release();
+    expect(Object.keys(contentOf(path))).toEqual(
+      expect.arrayContaining(
+        ["/.servicenet-data", ...Object.keys(files).map((name) => `/${name.replace(/\/$/, "")}`)].filter(
+          (name) => !/runner|workerd/.test(name),
+        ),
+      ),
+    );
+    writeFileSync(join(path, "notes.txt"), "of the user");
+    (await openDataFolder(path, true)).release();
+    expect([existsSync(join(path, OBJECTS)), readFileSync(join(path, "notes.txt"), "utf8")]).toEqual([false, "of the user"]);
+  });
+
+  it("npm start --fresh on somebody's folder: one line, exit code 1", async () => {
+    const path = folderWith({ "state/terraform.tfstate": "{}" });
+    const { code, out, err } = await runProgramHere("serve", ["--fresh", "--port", "0", "--data-dir", path]);
+    expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^servicenet: the data folder \S+ has files that are not .*\n$/)]);
+    expect(contentOf(path)).toEqual({ "/state": "folder", "/state/terraform.tfstate": "{}" });
+  });
+});
+
+describe("the state folder of an agent", () => {
+  it.each<[what: string, files: Readonly<Record<string, string>>]>([
+    ["files of somebody", { "endpoints.json": "[]" }],
+    ["a data folder", { ".servicenet-data": "", "admin-token": TOKEN }],
+  ])("%s: refused; nothing is changed", (_, files) => {
+    const path = folderWith(files);
+    expect(() => stateFiles(path)).toThrow(/^the state folder \S+ has files that are not .* with --state$/);
+    expect(contentOf(path)).toEqual(files && Object.fromEntries(Object.entries(files).map(([name, text]) => [`/${name}`, text])));
+  });
+
+  it("an earlier agent's, and a new one: taken, and marked", () => {
+    const earlier = folderWith({ "agent-id": "1\n", "agent-start": "3\n" });
+    stateFiles(earlier);
+    expect(contentOf(earlier)).toMatchObject({ "/agent-id": "1\n", "/agent-start": "3\n", "/.servicenet-agent": expect.any(String) });
+    const copy = join(folder, "copy");
+    cpSync(earlier, copy, { recursive: true });
+    stateFiles(copy);
+    stateFiles(join(folder, "a", "new", "one"));
+    expect(readdirSync(join(folder, "a", "new", "one"))).toEqual([".servicenet-agent"]);
+  });
+});

@@ -1,5 +1,6 @@
 /** `npm run dns`: keeps a file of hosts with the names of a cluster's Services, for dnsmasq and other small name servers. */
 import { parseOptions, usage } from "./dns/options";
+import { shownPath } from "./folders/user-path";
 import { runProgram } from "./terminal/command-line";
 
 const code = await runProgram({
@@ -10,7 +11,7 @@ const code = await runProgram({
     const { keepHostsFile } = await import("./dns/hosts-file");
     return new Promise<number>((resolve, reject) => {
       const stop = keepHostsFile(options, {
-        onFirst: () => console.log(`The names of the Services are in ${options.file} (Ctrl-C stops)`),
+        onFirst: () => console.log(`The names of the Services are in ${shownPath(options.file)} (Ctrl-C stops)`),
         onTrouble: (line) => console.error(`dns: ${line}`),
         onFailure: reject,
       });

@@ -1,5 +1,5 @@
 /** `npm start`: serves Servicenet on this machine until Ctrl-C. */
-import { relative } from "node:path";
+import { shownPath } from "./folders/user-path";
 import { npmAbove } from "./serve/npm-above";
 import { parseOptions, usage } from "./serve/options";
 import { isEveryAddress } from "./serve/own-names";
@@ -21,18 +21,13 @@ const code = await runProgram({
     return serve(options, stopped.signal, {
       ready: ({ url, host, folder }) => {
         const where = isEveryAddress(host) ? ` and at every address of this machine (${host})` : "";
-        const ready = `Servicenet is ready at ${url}${where} (data in ${shown(folder.path)}, Ctrl-C stops)`;
+        const ready = `Servicenet is ready at ${url}${where} (data in ${shownPath(folder.path)}, Ctrl-C stops)`;
         // In one write: a reader of one line has the other, too.
-        console.log(`${ready}\nTry: kubectl --kubeconfig ${shown(folder.kubeconfigPath)} create service clusterip hello --tcp=80`);
+        console.log(`${ready}\nTry: kubectl --kubeconfig ${shownPath(folder.kubeconfigPath)} create service clusterip hello --tcp=80`);
       },
-      stopped: (folder) => console.log(`Stopped. The data is kept in ${shown(folder.path)}; npm start goes on with it.`),
+      stopped: (folder) => console.log(`Stopped. The data is kept in ${shownPath(folder.path)}; npm start goes on with it.`),
     });
   },
 });
 // Nothing that is still open may keep the process alive.
 process.exit(code);
-
-function shown(path: string): string {
-  const short = relative(process.cwd(), path) || ".";
-  return short.startsWith("..") ? path : short;
-}

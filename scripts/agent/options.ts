@@ -6,6 +6,7 @@ import { validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } f
 import { parseAddress } from "../../src/core/net/address";
 import { specialAddressMessages } from "../../src/core/net/special-addresses";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
+import { userPath } from "../folders/user-path";
 import { parseCommandLine, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { addressesFound } from "./addresses-found";
@@ -86,14 +87,17 @@ export async function parseOptions(args: string[]): Promise<AgentOptions | "help
   return {
     // The file of the token may come later.
     target: await targetOf({ ...values, "token-file": undefined }),
-    tokenFile,
+    tokenFile: tokenFile && userPath(tokenFile),
     node,
     hostname: hostname(),
     addresses: values.address.length > 0 ? addressesOf(values.address) : addressesFound(),
     labels: { ...labelsOf(values.label), ...(zone !== undefined && labelOf("--zone", zone, ZONE, zone)) },
-    stateFolder: values.state ?? join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "servicenet-agent", node),
+    stateFolder:
+      values.state !== undefined
+        ? userPath(values.state)
+        : join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "servicenet-agent", node),
     proxyHealth,
-    endpointsFile: values.endpoints,
+    endpointsFile: values.endpoints && userPath(values.endpoints),
     endpoints: endpointsOf(values.endpoint),
     syncPeriodMs: wholeNumber("--sync-period", values["sync-period"], 1, SYNC_SECONDS_MAX) * 1_000,
     isLeaving: values.leave,

@@ -1,5 +1,6 @@
 /** The command line of `npm run backup`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
+import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
 import { parseCommandLine } from "../terminal/command-line";
 
@@ -27,5 +28,5 @@ export async function parseOptions(args: string[]): Promise<BackupOptions | "hel
   if (parsed === "help") return "help";
   const { values } = parsed;
   if (!values.file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
-  return { target: await targetOf(values), file: values.file };
+  return { target: await targetOf(values), file: userPath(values.file) };
 }

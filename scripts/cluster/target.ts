@@ -7,6 +7,7 @@ import type * as Official from "@kubernetes/client-node/dist/config.js";
 import { parse } from "yaml";
 import { validateDNS1123Label } from "../../src/api/meta/names";
 import { root } from "../root.mjs";
+import { userPath } from "../folders/user-path";
 import { ensureInstalled } from "../running/ensure-installed.mjs";
 import { UserError } from "../terminal/user-error";
 
@@ -112,7 +113,7 @@ export function bearer(token: string): { Authorization: string } {
 /** The text of a file that an option names. Throws UserError with the option as it was given. */
 export function readOption(option: string, value: string, file = value): string {
   try {
-    return readFileSync(file, "utf8");
+    return readFileSync(userPath(file), "utf8");
   } catch (error) {
     throw new UserError(`${option} ${value}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -122,7 +123,7 @@ export function readOption(option: string, value: string, file = value): string 
 async function fromKubeconfig(file: string, context: string | undefined): Promise<Target> {
   const config = new (await officialKubeConfig())();
   try {
-    config.loadFromFile(file);
+    config.loadFromFile(userPath(file));
     if (context !== undefined) config.setCurrentContext(context);
     const current = config.getCurrentCluster();
     if (!current) throw new Error(`it has no context ${context ?? config.getCurrentContext()}`);

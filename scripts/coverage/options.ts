@@ -1,4 +1,5 @@
 /** Command line of `npm run coverage`. */
+import { userPath } from "../folders/user-path";
 import { parseCommandLine } from "../terminal/command-line";
 import { readSummary, type Summary } from "./summary";
 
@@ -30,6 +31,6 @@ export function parseOptions(args: string[]): CoverageOptions | "help" {
   const parsed = parseCommandLine("npm run coverage", { args, options, allowPositionals: true });
   if (parsed === "help") return parsed;
   const { more = false, summary, against } = parsed.values;
-  const summaryIn = (path: string | undefined) => (path === undefined ? undefined : readSummary(path));
+  const summaryIn = (path: string | undefined) => (path === undefined ? undefined : readSummary(userPath(path)));
   return { tests: parsed.positionals, more, summary: summaryIn(summary), against: summaryIn(against) };
 }

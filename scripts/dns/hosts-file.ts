@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { familyOfText } from "../../src/core/net/family";
 import { followHosts } from "../../src/endpoints/dns/follow-hosts";
 import { addressWithin } from "../../src/endpoints/proxy/listen-place";
+import { shownPath } from "../folders/user-path";
 import { targetFetch } from "../cluster/target-fetch";
 import type { DnsOptions } from "./options";
 
@@ -47,7 +48,7 @@ export function keepHostsFile(options: DnsOptions, { onFirst, onTrouble, onFailu
     },
     onAnswer: () => (trouble = undefined),
     onError: ({ message }) => {
-      if (message !== trouble) onTrouble(`${target.url}: ${message}; ${file} stays as it is`);
+      if (message !== trouble) onTrouble(`${target.url}: ${message}; ${shownPath(file)} stays as it is`);
       trouble = message;
     },
   });

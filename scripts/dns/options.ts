@@ -2,6 +2,7 @@
 import { validateDNS1123Subdomain } from "../../src/api/meta/names";
 import type { Prefix } from "../../src/core/net/prefix";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
+import { userPath } from "../folders/user-path";
 import { parseCommandLine, prefixOf } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 
@@ -50,7 +51,7 @@ export async function parseOptions(args: string[]): Promise<DnsOptions | "help">
   if (wrong !== undefined) throw new UserError(`--domain ${values.domain}: must be a DNS domain in lower case`);
   return {
     target: await targetOf(values),
-    file: values.file,
+    file: userPath(values.file),
     domain: values.domain,
     listenPrefix: prefixOf("--listen-prefix", values["listen-prefix"]),
     listenPrefixIPv6: prefixOf("--listen-prefix-ipv6", values["listen-prefix-ipv6"]),

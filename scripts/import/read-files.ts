@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 import type { DumpDocument } from "../../src/tools/import/dump";
+import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
 
 const STANDARD_INPUT = "-";
@@ -16,7 +17,7 @@ export function readFiles(files: readonly string[]): DumpDocument[] {
 
 function textOf(file: string, source: string): string {
   try {
-    return readFileSync(file === STANDARD_INPUT ? 0 : file, "utf8");
+    return readFileSync(file === STANDARD_INPUT ? 0 : userPath(file), "utf8");
   } catch (error) {
     throw new UserError(`${source} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -1,5 +1,6 @@
 /** The command line of `npm run restore`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
+import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
 import { isJson, parseCommandLine } from "../terminal/command-line";
 
@@ -69,7 +70,7 @@ export async function parseOptions(args: string[]): Promise<RestoreOptions | Rec
   if (!values.file) throw new UserError("no --file FILE given (npm run restore -- --help shows the options)");
   return {
     target: await targetOf(values),
-    file: values.file,
+    file: userPath(values.file),
     resume: values.resume,
     dryRun: values["dry-run"],
     json: isJson(values.output),

@@ -1,6 +1,7 @@
 /** The command line of `npm start`. */
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import { userPath } from "../folders/user-path";
 import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { checkVars } from "./check-vars";
@@ -62,11 +63,11 @@ export async function parseOptions(args: string[], isTerminal = process.stdout.i
       port: { type: "string", default: "8787" },
       host: { type: "string", default: "127.0.0.1" },
       "allowed-host": { type: "string", multiple: true, default: [] },
-      "data-dir": { type: "string", default: ".servicenet" },
+      "data-dir": { type: "string" },
       fresh: { type: "boolean", default: false },
       "insecure-http": { type: "boolean", default: false },
       var: { type: "string", multiple: true, default: [] },
-      config: { type: "string", default: "wrangler.toml" },
+      config: { type: "string" },
       log: { type: "string", default: isTerminal ? "text" : "json" },
     },
   });
@@ -81,11 +82,11 @@ export async function parseOptions(args: string[], isTerminal = process.stdout.i
     throw new UserError(`--insecure-http: not on ${host}; plain HTTP without credentials is for loopback alone`);
   // Help and wrong options need nothing of it.
   const { readRuntimeConfig } = await import("./runtime");
-  const read = readRuntimeConfig(values.config, vars);
+  const read = readRuntimeConfig(values.config === undefined ? "wrangler.toml" : userPath(values.config), vars);
   const addressed = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
   const config = withOwn("FAIR_REQUESTS_MIN", () => FAIR_REQUESTS_MIN, addressed, vars);
   const { apiServerLeaseRenewSeconds: renewSeconds } = checkVars(config.vars);
-  const dataFolder = resolve(values["data-dir"]);
+  const dataFolder = resolve(values["data-dir"] === undefined ? ".servicenet" : userPath(values["data-dir"]));
   return { host, port, allowedHosts, dataFolder, fresh: values.fresh, isInsecure, config, log, renewSeconds };
 }
 

@@ -9,7 +9,7 @@ import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
 import { diskFaultIn } from "./disk-fault";
-import { kubeconfig } from "./kubeconfig";
+import { type Credentials, kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
 import { readyPath } from "./ready-path";
 import { type Lifeline, tieToUs } from "./lifeline";
@@ -67,6 +67,10 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
     await assertPortFree(options);
     const { host, port, allowedHosts } = options;
     const security = options.isInsecure ? undefined : await secured(folder, host, allowedHosts);
+    const tell = (at: string): void => writeKubeconfig(folder, at, security?.client);
+    const scheme = security ? "https" : "http";
+    // Whoever waits for /readyz uses it next. A port that the system is to choose is told to nobody before.
+    if (port !== 0) tell(urlOf(scheme, host, port));
     const listen = { host, port, allowedHosts, dataPath: folder.path, statePath: folder.statePath, secure: security?.server };
     let fault: string | undefined;
     let isReady = false;
@@ -82,14 +86,14 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
       throw refused() ?? error;
     });
     const process = await recording.found;
-    url = urlOf(security ? "https" : "http", host, boundPort);
+    url = urlOf(scheme, host, boundPort);
+    if (port === 0) tell(url);
     if (
       !(await untilReady({ url, ca: security?.client.ca, hasEnded: () => process !== undefined && !isRunning(process), refused }, stop))
     ) {
       end = "asked";
       return EXIT_STOPPED;
     }
-    writePrivate(folder.kubeconfigPath, kubeconfig(url, security?.client));
     crons = fireCrons(runtime, config.crons);
     renewals = renewIdentity(runtime, options.renewSeconds);
     isReady = true;
@@ -113,6 +117,14 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
     recording.cut();
     folder.release();
     if (end === "asked") announce.stopped(folder);
+  }
+}
+
+function writeKubeconfig({ path, kubeconfigPath }: DataFolder, url: string, client: Credentials | undefined): void {
+  try {
+    writePrivate(kubeconfigPath, kubeconfig(url, client));
+  } catch (error) {
+    throw new UserError(`the data folder ${path} cannot be used (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
   }
 }
 

@@ -1,8 +1,9 @@
 /** Variables that stand beside a configuration, as wrangler reads them: secrets of a deployment. */
 import { readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parse } from "dotenv";
 import { expand } from "dotenv-expand";
+import { shownPath } from "../../folders/user-path";
 import { type Table, tableIn, textsIn } from "./fields";
 
 /** What the file `.dev.vars` has; without it `.env` and, over that, `.env.local`. With "secrets" in the configuration: those that it names alone. */
@@ -33,7 +34,7 @@ function ofFile(path: string): Record<string, string> | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  console.log(`Using secrets defined in ${relative(process.cwd(), path)}`);
+  console.log(`Using secrets defined in ${shownPath(path)}`);
   return parse(text);
 }
 

@@ -166,7 +166,7 @@ describe("docs/clients.md", () => {
     const paths = new Set(
       [...text.matchAll(/(?:kubeconfig |KUBECONFIG=)(\S+\/kubeconfig)(?: (\w+))?/g)].map(([, path, context]) => `${path} ${context ?? ""}`),
     );
-    expect([...paths]).toEqual([".servicenet/kubeconfig ", ".servicenet/kubeconfig servicenet"]);
+    expect([...paths]).toEqual([".servicenet/kubeconfig ", ".servicenet/kubeconfig servicenet", "$PWD/.servicenet/kubeconfig "]);
     const kubeconfig = readFileSync(join(server.folder, "kubeconfig"), "utf8");
     expect(kubeconfig).toContain("\n  - name: servicenet\n    context:");
     expect(kubeconfig).toContain(`server: ${server.url}\n`);

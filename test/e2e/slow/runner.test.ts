@@ -2,11 +2,13 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
 import { watchman } from "../../../scripts/serve/lifeline";
 import { childrenOf, identify, type ProcessIdentity } from "../../../scripts/serve/processes";
 import { makeSocketFolder } from "../../../scripts/serve/workerd/socket-folder";
 import { familyOf } from "../../support/server/processes";
+import { freePort } from "../../support/server/free-port";
 import { getJson, removeFolder, startProcess, temporaryFolder } from "../../support/server/server";
 import type { ServerProcess } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";
@@ -72,6 +74,20 @@ describe("npm start: life of a server", () => {
   it("start: prints its address and a kubectl line, and writes the kubeconfig", () => {
     expect(server.output()).toContain(`Try: kubectl --kubeconfig ${server.kubeconfig} create service clusterip`);
     expect(existsSync(server.kubeconfig)).toBe(true);
+  });
+
+  it("the first answer of /readyz: the kubeconfig is there", async () => {
+    const [port, data] = [await freePort(), newFolder()];
+    const bare = startProcess(["--insecure-http", "--port", String(port), "--data-dir", data], { bare: true });
+    const answers = (): Promise<boolean> =>
+      fetch(`http://127.0.0.1:${String(port)}/readyz`).then(
+        () => true,
+        () => false,
+      );
+    while (!(await answers())) await sleep(1);
+    expect(existsSync(join(data, "kubeconfig"))).toBe(true);
+    process.kill(-bare.pid, "SIGINT");
+    await bare.ended;
   });
 
   it("routine events: logged at LOG_LEVEL=debug alone, as short lines with --log text", async () => {
@@ -157,9 +173,13 @@ describe("npm start: life of a server", () => {
     process.kill(npm.pid, "SIGKILL");
     await npm.ended;
     expect(npm.output()).toMatch(/Stopped\. The data is kept in .*\n$/);
-    // A busy machine may let the server become ready before npm dies.
-    const wasReady = npm.output().includes("ready at");
-    expect(readdirSync(data).sort()).toEqual(wasReady ? ["kubeconfig", "state"] : ["state"]);
+    // A busy machine may let the server listen before npm dies: then there is a kubeconfig.
+    const left = readdirSync(data).sort();
+    expect([
+      [".servicenet-data", "state"],
+      [".servicenet-data", "kubeconfig", "state"],
+    ]).toContainEqual(left);
+    if (npm.output().includes("ready at")) expect(left).toContain("kubeconfig");
   });
 
   it("a runtime that outlived its runner: ended by the next start", async () => {

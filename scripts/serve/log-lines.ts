@@ -1,6 +1,7 @@
 /** The log of the runtime: JSON lines as the Worker writes them, or short ones for people. */
 import type { Readable, Writable } from "node:stream";
 import type { AuditRecord } from "../../src/access/audit/audit-record";
+import { DISK_FAULTS, diskFaultIn } from "../../src/core/base/disk-fault";
 import { CLOSING } from "../../src/worker/http/closing";
 
 export const LOG_FORMATS = ["text", "json"] as const;
@@ -26,16 +27,45 @@ const REFUSED_HANDSHAKE = /^kj\/compat\/tls\.c\+\+:\d+: error: error accepting t
 const REASON_OF_TLS = /OPENSSL_internal:(\w+)/;
 const MORE_OF_TLS = /^error:[0-9a-f]+:SSL routines:/;
 
+/** What the runtime says of an object or a file that could not be written. A stack follows. */
+const OUTPUT_LOST = /^workerd\/\S+ (?:error|warning): .*: (?:SQLITE_[A-Z]+|No space left on device|Read-only file system|File too large)/;
+/** What objects say when that happened to them. */
+const LOST_TURNS: ReadonlySet<unknown> = new Set(["a turn was lost", "an owner lost a transaction", "the Coordinator failed"]);
+/** The same fault is told again after so long. */
+const FAULT_EVERY_MS = 60_000;
+
+/** Which faults of the disk were told, and when. Both streams of a runtime share it. */
+export class ToldFaults {
+  readonly #toldAt = new Map<string, number>();
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  isNew(fault: string): boolean {
+    const now = this.now();
+    const isNew = now - (this.#toldAt.get(fault) ?? -Infinity) >= FAULT_EVERY_MS;
+    if (isNew) this.#toldAt.set(fault, now);
+    return isNew;
+  }
+}
+
+interface PrintOptions {
+  format: LogFormat;
+  isWanted: () => boolean;
+  faults?: ToldFaults;
+}
+
 /**
  * Copies the log of the runtime; "json" leaves the lines as they are. A line that comes while `isWanted` says no is left out, and so is that a client has
- * left. A malformed request and a failed TLS handshake are one line, without the runtime's stack. Lines that come together are written together: with the
+ * left. A malformed request, a failed TLS handshake and a disk that takes no data are one line, without the runtime's stack. Lines that come together are written together: with the
  * audit log there is one for each write, and a write to a pipe holds up this process.
  */
-export function printLog(from: Readable, to: Writable, { format, isWanted }: { format: LogFormat; isWanted: () => boolean }): void {
+export function printLog(from: Readable, to: Writable, { format, isWanted, faults = new ToldFaults() }: PrintOptions): void {
   let stackIsNoise = false;
   const toldOf = (line: string): string => {
     if (line.startsWith("{")) {
       stackIsNoise = false;
+      const fault = line.includes('"level":"error"') ? faultToldIn(line) : undefined;
+      if (fault !== undefined && !faults.isNew(fault)) return "";
       return format === "json" ? `${line}\n` : `${logLineText(line)}\n`;
     }
     if (stackIsNoise && (MORE_OF_TLS.test(line) || STACK.test(line))) {
@@ -44,9 +74,10 @@ export function printLog(from: Readable, to: Writable, { format, isWanted }: { f
     }
     const clientFault = clientFaultIn(line);
     const closes = isClosing(line);
-    stackIsNoise = closes || clientFault !== undefined;
-    if (closes) return "";
-    const told = clientFault ?? line;
+    const fault = clientFault === undefined && OUTPUT_LOST.test(line) ? diskFaultIn(line) : undefined;
+    stackIsNoise = closes || clientFault !== undefined || fault !== undefined;
+    if (closes || (fault !== undefined && !faults.isNew(fault))) return "";
+    const told = clientFault ?? (fault === undefined ? line : eventLine("error", fault, "an object could not write"));
     return `${format === "json" ? told : logLineText(told)}\n`;
   };
   const print = (lines: readonly string[]): void => {
@@ -77,7 +108,14 @@ function clientFaultIn(line: string): string | undefined {
   return reason !== undefined && MALFORMED_REASON.test(reason) ? eventLine("warn", "malformed request", reason) : undefined;
 }
 
-function eventLine(level: "info" | "warn", event: string, reason: string): string {
+/** The fault of the disk that an event of the Worker or of an object tells; undefined: it tells something else. */
+function faultToldIn(line: string): string | undefined {
+  const { event, error } = eventOf(line) ?? {};
+  if (typeof event === "string" && DISK_FAULTS.includes(event)) return event;
+  return LOST_TURNS.has(event) && typeof error === "string" ? diskFaultIn(error) : undefined;
+}
+
+function eventLine(level: "info" | "warn" | "error", event: string, reason: string): string {
   return JSON.stringify({ time: new Date().toISOString(), level, event, reason });
 }
 

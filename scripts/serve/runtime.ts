@@ -8,10 +8,10 @@ import { mkdirSync, rmSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { WorkerOptions } from "miniflare";
+import { diskFaultIn } from "../../src/core/base/disk-fault";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
-import { diskFaultIn } from "./disk-fault";
-import { type LogFormat, printLog } from "./log-lines";
+import { type LogFormat, printLog, ToldFaults } from "./log-lines";
 import { isLoopback } from "./loopback";
 import { writePrivate } from "./private-file";
 import { configText } from "./workerd/config-text";
@@ -132,8 +132,9 @@ class RuntimeFiles {
 
 function runtimeOf(workerd: WorkerdProcess, folder: SocketFolder, files: RuntimeFiles, log: RuntimeLog): LocalRuntime {
   workerd.stderr.on("data", (chunk: Buffer | string) => log.onError(String(chunk)));
-  printLog(workerd.stdout, process.stdout, log);
-  printLog(workerd.stderr, process.stderr, log);
+  const faults = new ToldFaults();
+  printLog(workerd.stdout, process.stdout, { ...log, faults });
+  printLog(workerd.stderr, process.stderr, { ...log, faults });
   return {
     port: workerd.listening.then((ports) => {
       files.removeRead();

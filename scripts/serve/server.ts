@@ -2,13 +2,13 @@
 import { once } from "node:events";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { diskFaultIn } from "../../src/core/base/disk-fault";
 import { RENEW_IDENTITY } from "../../src/worker/routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "../../src/worker/routing/stop-signal";
 import { begin, read } from "../cluster/send";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
-import { diskFaultIn } from "./disk-fault";
 import { type Credentials, kubeconfig } from "./kubeconfig";
 import type { ServeOptions } from "./options";
 import { readyPath } from "./ready-path";

@@ -17,6 +17,9 @@ export const BUSY_LIFETIME_SECONDS: Readonly<Record<Rhythm, number>> = { minute:
 /** Between two notes of one fact: far less than the life of a note. */
 export const BUSY_INTERVAL_MS: Readonly<Record<Rhythm, number>> = { minute: 60_000, hour: 3600_000 };
 
+/** Written to see whether the disk takes data; nobody reads it. */
+export const DISK_PROBE_KEY = "probe/disk";
+
 export function directoryKey(id: string): string {
   return DIRECTORY_PREFIX + id;
 }

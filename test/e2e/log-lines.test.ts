@@ -2,7 +2,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { CLOSING } from "../../src/worker/http/closing";
-import { type LogFormat, logLineText, printLog } from "../../scripts/serve/log-lines";
+import { type LogFormat, logLineText, printLog, ToldFaults } from "../../scripts/serve/log-lines";
 import { parseOptions } from "../../scripts/serve/options";
 
 const TIME = "2026-06-01T10:20:30.456Z";
@@ -59,6 +59,46 @@ describe("the log of the runtime", () => {
 
   it("text: events are short", async () => {
     expect(await printed("text", () => true)).toBe(`${logLineText(EVENT)}\nplain\n`);
+  });
+
+  it("a disk that takes no data: one error line, whoever of the server tells it first, without the runtime's stack", async () => {
+    const raw = "workerd/api/global-scope.c++:668: error: NOSENTRY output lock broke; jsg.Error: database or disk is full: SQLITE_FULL";
+    const kv = "workerd/jsg/util.c++:405: error: e = kj/filesystem-disk-unix.c++:390: overloaded: pwrite(fd): No space left on device";
+    const alarm =
+      "workerd/server/alarm-scheduler.c++:202: warning: exception = x.c++:842: failed: SQLite failed; db = database or disk is full: SQLITE_FULL";
+    const event = (name: string, error: string) => JSON.stringify({ time: TIME, level: "error", event: name, error });
+    const own = event("the disk is full", "x");
+    const others = [
+      `${raw}\nstack: a b`,
+      `${alarm}\nstack: a b`,
+      `${kv}\nstack: a b`,
+      event("a turn was lost", "StorageFault: x: SQLITE_FULL"),
+      own,
+    ];
+    expect(await printed("json", () => true, `${own}\n${others.join("\n")}\nplain\n`)).toBe(`${own}\nplain\n`);
+    const [first = "", ...rest] = (await printed("json", () => true, `${others.join("\n")}\nplain\n`)).split("\n");
+    expect(JSON.parse(first)).toMatchObject({ level: "error", event: "the disk is full" });
+    expect(rest).toEqual(["plain", ""]);
+  });
+
+  it("a fault that a client's text names, and errors of anything else: stay", async () => {
+    const lines = [
+      JSON.stringify({ time: TIME, level: "error", event: "request failed", path: "/the disk is full", error: "x: SQLITE_FULL" }),
+      JSON.stringify({ time: TIME, level: "error", event: "a turn was lost", error: "Error: broken invariant" }),
+      JSON.stringify({ time: TIME, level: "warn", event: "the disk is full" }),
+    ];
+    const text = `${[...lines, ...lines].join("\n")}\n`;
+    expect(await printed("json", () => true, text)).toBe(text);
+  });
+
+  it("a fault of the disk that lasts: is told again after a minute", () => {
+    let now = 0;
+    const faults = new ToldFaults(() => now);
+    const told = [0, 59_999, 60_000, 60_001].map((ms) => {
+      now = ms;
+      return faults.isNew("the disk is full");
+    });
+    expect([...told, faults.isNew("the disk is read-only")]).toEqual([true, false, true, false, true]);
   });
 
   const exception = (what: string) => `workerd/server/server.c++:1: error: Uncaught exception: ${what}\nstack: a b c\nplain\n`;

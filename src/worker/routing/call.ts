@@ -4,13 +4,15 @@
  *
  *   retryable, not overloaded      the call was not delivered, or its object went away: repeatable calls are repeated
  *   overloaded                     503 at once: a repetition would add load
- *   reset, lost, a failing disk    503 with Retry-After
+ *   reset, lost                    503 with Retry-After
+ *   a disk that takes no data      the same, with the reason; told once (disk-state.ts)
  *   no answer in time              504, as upstream; also when another object did not answer the callee
  *   the object is a tombstone      throws ClusterGone: known-clusters.ts knows the cluster's name and answers
  *   the client has left            503, which no client reads
  *   anything else                  logged, 500
  */
 import { pause } from "../../core/base/pause";
+import { diskFaultIn } from "../../core/base/disk-fault";
 import { err, ok, type Result } from "../../core/base/result";
 import { isTimeoutOfAny, withTimeout } from "../../core/base/timeout";
 import { systemClock } from "../../../durable-objects/ports";
@@ -19,6 +21,7 @@ import { NOTHING_KNOWN } from "../../proxy-health/rpc";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { STORAGE_FAULT } from "../../api/store/store-storage";
 import { log } from "../http/log";
+import { diskState } from "./disk-state";
 import { PEER_ATTEMPTS, PEER_RETRY_BASE_MS, PEER_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "../http/limits";
 
 export interface CallOptions {
@@ -33,7 +36,7 @@ export interface CallOptions {
 /** The called object belongs to a cluster that has been deleted. */
 export class ClusterGone extends Error {}
 
-type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "timeout" | "bug";
+type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "disk" | "timeout" | "bug";
 
 /** Texts of platform faults whose errors carry no property. */
 const LOST = [
@@ -61,8 +64,9 @@ function faultOf(error: unknown): Fault {
   const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };
   if (facts.overloaded === true) return "overloaded";
   if (facts.retryable === true) return "transient";
-  if (facts.durableObjectReset === true || LOST.some((text) => error.message.includes(text))) return "lost";
-  if (STORAGE_FAULT.test(error.message)) return "lost";
+  const isStorage = STORAGE_FAULT.test(error.message);
+  if (isStorage && diskFaultIn(error.message) !== undefined) return "disk";
+  if (isStorage || facts.durableObjectReset === true || LOST.some((text) => error.message.includes(text))) return "lost";
   return "bug";
 }
 
@@ -87,18 +91,27 @@ export async function call<T>(attempt: () => Promise<T>, options: CallOptions): 
   }
 }
 
+const UNABLE = "the server is currently unable to handle the request";
+
 function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): Status {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  if (fault !== "left") log(fault === "bug" ? "error" : "warn", "peer call failed", { what, fault, error: message });
+  const now = systemClock.now();
+  if (fault === "disk") diskState.note(diskFaultIn(message) ?? "", now, what, message);
+  else if (fault !== "left") log(fault === "bug" ? "error" : "warn", "peer call failed", { what, fault, error: message });
   switch (fault) {
     case "timeout":
       return requestTimedOut();
     case "overloaded":
       return serviceUnavailable("the server is currently overloaded, try again later", RETRY_AFTER_SECONDS);
+    case "disk":
+    case "lost": {
+      // An object that a full disk keeps from its start does not say why.
+      const why = diskState.faultNear(now);
+      return serviceUnavailable(`${UNABLE}${why === undefined ? "" : `: ${why}`}`, RETRY_AFTER_SECONDS);
+    }
     case "left":
     case "transient":
-    case "lost":
-      return serviceUnavailable("the server is currently unable to handle the request", RETRY_AFTER_SECONDS);
+      return serviceUnavailable(UNABLE, RETRY_AFTER_SECONDS);
     case "bug":
       return internalError("unexpected error, see the log of the server");
   }

@@ -12,7 +12,7 @@ import { settingsOf } from "../../core/config/settings";
 import { LABEL_HOSTNAME } from "../../leases/identity/identity-lease";
 import type { ServingInstances } from "../../leases/identity/serving-instances";
 import { clusterName } from "../../tenancy/cluster-id";
-import { busyKey, directoryKey } from "../../tenancy/directory-keys";
+import { busyKey, directoryKey, DISK_PROBE_KEY } from "../../tenancy/directory-keys";
 import { log } from "../http/log";
 import { HEALTH_CLUSTERS_MAX, READY_TIMEOUT_MS } from "../http/limits";
 import { RecentMap } from "../http/recent-map";
@@ -22,6 +22,7 @@ import { call, ClusterGone } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 import { renewAtStart } from "../routing/identity";
 import { instancesOf } from "../routing/instances";
+import { diskState } from "../routing/disk-state";
 import { writeStreaks } from "../routing/write-streaks";
 import { pageNotFound, textResponse } from "../http/respond";
 import { healthSlis, type Probe } from "./health-slis";
@@ -49,7 +50,8 @@ const COORDINATOR: Check = {
   name: "coordinator",
   async run({ env, cluster }) {
     const answer = await lately(env, `coordinator ${cluster}`, () => topologyOf(env, cluster));
-    return answer.ok ? undefined : (answer.error.message ?? "no answer");
+    if (!answer.ok) return answer.error.message ?? "no answer";
+    return diskState.fault === undefined ? undefined : lately(env, "disk", () => diskProblem(env));
   },
 };
 
@@ -66,6 +68,21 @@ async function lately<T>(env: Env, what: string, ask: () => Promise<T>): Promise
   const answer = await ask();
   kept.put(what, { atMs: systemClock.now(), answer });
   return answer;
+}
+
+/** More than what is left in the last page of a full disk. */
+const DISK_PROBE = "x".repeat(16_384);
+
+/** Reads go on without space, so a write says whether the disk takes data again. */
+async function diskProblem(env: Env): Promise<string | undefined> {
+  try {
+    await withTimeout(systemClock, READY_TIMEOUT_MS, env.DIRECTORY.put(DISK_PROBE_KEY, DISK_PROBE, { expirationTtl: 60 }));
+  } catch (error) {
+    // The platform takes one write of a key a second, from all isolates.
+    if (!String(error).includes("429")) return diskState.fault;
+  }
+  diskState.mended();
+  return undefined;
 }
 
 /** Cron and its jobs, as far as the cluster is written to. */

@@ -27,6 +27,8 @@ afterAll(() => {
   for (const disk of disks) disk.remove();
 });
 
+const NAMED = /^the server is currently unable to handle the request: the disk (?:is full|is read-only|refuses to write)$/;
+
 /** A success, or the one refusal of a disk that fails. */
 function expectClean(path: string, code: number, answer: Answer): void {
   if (answer.code === code) return;
@@ -38,6 +40,7 @@ function expectClean(path: string, code: number, answer: Answer): void {
     { retryAfterSeconds: 1 },
     "1",
   ]);
+  expect(body.message).toMatch(NAMED);
 }
 
 it.each(disks.map((disk) => [disk.fails, disk] as const))(
@@ -69,6 +72,12 @@ it.each(disks.map((disk) => [disk.fails, disk] as const))(
       }
       for (const path of [`${LEASES}/before`, SERVICES]) expectClean(path, 200, await api.get(path));
       expect((await api.get("/healthz")).code).toBe(200);
+      await expect.poll(async () => (await api.get("/readyz")).code, WAIT).toBe(500);
+      expect((await api.get("/readyz/coordinator")).code).toBe(500);
+      const told = server.output().match(/"level":"error","event":"the disk [a-z -]+"/g) ?? [];
+      expect(told.length).toBeGreaterThan(0);
+      expect(new Set(told).size, "each fault is told once").toBe(told.length);
+      expect(server.output(), "without the runtime's own words").not.toMatch(/^workerd\/.*(?:SQLITE_|No space left)/m);
 
       if (disk.mend) disk.mend(server);
       else {
@@ -82,6 +91,7 @@ it.each(disks.map((disk) => [disk.fails, disk] as const))(
       }
       await done(10 * CLIENTS);
       expect((await api.send("POST", "/api/v1/nodes", { body: { metadata: { name: "after" } } })).code).toBe(201);
+      await expect.poll(async () => (await api.get("/readyz")).code, WAIT).toBe(200);
       await api.must("POST", `/clusters/new${SERVICES}`, { body: { metadata: { name: "after" }, spec: { ports: [{ port: 80 }] } } });
       stopped = true;
       await finished;

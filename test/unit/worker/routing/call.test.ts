@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { DIRECTORY_SILENT } from "../../../../src/tenancy/rpc";
 import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
 import { call } from "../../../../src/worker/routing/call";
+import { diskState } from "../../../../src/worker/routing/disk-state";
 
 function fault(message: string, facts: object = {}): Error {
   return Object.assign(new Error(message), facts);
@@ -67,6 +68,25 @@ describe("call", () => {
     `${DIRECTORY_SILENT}: KV GET failed: 500 Internal Server Error`,
   ])("%s: 503 with Retry-After", async (message) => {
     expect(await call(failing(fault(message)).attempt, safe)).toMatchObject({ error: { code: 503, details: { retryAfterSeconds: 1 } } });
+  });
+
+  it.each([
+    ["database or disk is full: SQLITE_FULL", { durableObjectReset: true }, "the disk is full"],
+    ["attempt to write a readonly database: SQLITE_READONLY", {}, "the disk is read-only"],
+    ["disk I/O error: SQLITE_IOERR (extended: SQLITE_IOERR_WRITE)", {}, "the disk refuses to write"],
+  ])("%s: the Status and one error line name it, however many calls fail", async (message, facts, named) => {
+    diskState.mended();
+    errorLog.mockClear();
+    const refused = { code: 503, message: `the server is currently unable to handle the request: ${named}` };
+    for (let i = 0; i < 3; i++) expect(await call(failing(fault(message, facts)).attempt, safe)).toMatchObject({ error: refused });
+    // An object that cannot start does not say why.
+    expect(await call(failing(fault("internal error; reference = ek24lk")).attempt, safe)).toMatchObject({ error: refused });
+    const lines = errorLog.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
+    expect(lines).toMatchObject([{ level: "error", event: named, what: "t" }]);
+    diskState.mended();
+    expect(await call(failing(fault("internal error; reference = ek24lk")).attempt, safe)).toMatchObject({
+      error: { message: "the server is currently unable to handle the request" },
+    });
   });
 
   it("a broken constraint of the database: 500, logged as a bug", async () => {

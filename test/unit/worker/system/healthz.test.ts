@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RepairCounts } from "../../../../src/addresses/rpc/repair";
 import { busyKey, directoryKey } from "../../../../src/tenancy/directory-keys";
+import { diskState } from "../../../../src/worker/routing/disk-state";
 import { parsePrometheus } from "../../../support/values/prometheus";
 import { get, send } from "../client";
 import { type Answers, type FakeEnv, fakeEnv } from "../fake-env";
@@ -179,6 +180,23 @@ describe("a start that is not through", () => {
       `${passed(["ping", "config"])}[-]coordinator failed: reason withheld\n${passed(["scheduled-jobs", ...HOOKS])}readyz check failed\n`,
     ]);
     expect((await probe("/readyz/coordinator"))[1]).not.toContain("secret");
+  });
+
+  it("a disk that took no data: live, not ready until a write succeeds; the check names the disk", async () => {
+    vi.useFakeTimers({ now: 0 });
+    const { fake, probe } = isolate();
+    expect((await probe("/readyz"))[0]).toBe(200);
+    diskState.note("the disk is full", 0, "a write", "SQLITE_FULL");
+    const put = vi.spyOn(fake.env.DIRECTORY, "put").mockRejectedValue(new Error("KV PUT failed: 500 Internal Server Error"));
+    vi.setSystemTime(10_000);
+    expect(await probe("/livez")).toEqual([200, "ok"]);
+    for (let i = 0; i < 3; i++) expect((await probe("/readyz"))[1]).toContain("[-]coordinator failed: reason withheld\n");
+    expect(await probe("/readyz/coordinator")).toEqual([500, "internal server error: the disk is full\n"]);
+    expect(put, "asked once a second").toHaveBeenCalledTimes(1);
+    put.mockRestore();
+    vi.setSystemTime(11_000);
+    expect(await probe("/readyz")).toEqual([200, "ok"]);
+    expect(diskState.fault).toBeUndefined();
   });
 
   it("an unreachable Coordinator at the start: neither live nor ready until it has answered", async () => {

@@ -6,6 +6,7 @@ import { UserError } from "../terminal/user-error";
 import { parseExact } from "./exact-json";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";
+import { WrongScheme } from "./wrong-scheme";
 
 const ATTEMPTS = 6;
 const RETRY_BASE_MS = 200;
@@ -227,6 +228,7 @@ export class Api {
         waitMs = Math.max(waitMs, Number(reply.header("retry-after") || "0") * 1_000);
         problem = `${reply.status} ${reply.text.slice(0, 200)}`;
       } catch (error) {
+        if (error instanceof WrongScheme) throw error;
         problem =
           error instanceof Error ? `${error.message} ${error.cause instanceof Error ? error.cause.message : ""}`.trim() : String(error);
       }

@@ -3,6 +3,7 @@ import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { printExact } from "./exact-json";
 import type { Target } from "./target";
+import { explained, refuseHttpsAlone } from "./wrong-scheme";
 
 /** As many as all programs send at once. */
 const SOCKETS_MAX = 64;
@@ -29,9 +30,11 @@ interface Sent {
   silenceMs?: number | undefined;
 }
 
-/** Rejects when no whole answer comes. `type`: the Content-Type of the body. */
+/** Rejects when no whole answer comes, with a WrongScheme where the address is that of another protocol. `type`: the Content-Type of the body. */
 export async function send(target: Target, method: string, path: string, body?: object, type?: string): Promise<Reply> {
-  return read(await begin(target, method, path, { body, type }));
+  const reply = await read(await begin(target, method, path, { body, type }));
+  refuseHttpsAlone(target.url, reply.status, reply.text);
+  return reply;
 }
 
 /** The beginning of an answer; its body comes as it is sent. Rejects when no answer begins, and when `signal` aborts. */
@@ -52,7 +55,7 @@ export function begin(
   return new Promise((resolve, reject) => {
     const request = (isSecure ? httpsRequest : httpRequest)(url + path, whole, resolve);
     request.on("timeout", () => request.destroy(new Error(`no answer for ${silenceMs / 1_000} s`)));
-    request.on("error", reject);
+    request.on("error", (error) => void explained(url, error).then(reject));
     request.end(text);
   });
 }

@@ -1,6 +1,7 @@
 /** Asks a server about its tokens. */
 import { send } from "../cluster/send";
 import type { Target } from "../cluster/target";
+import { WrongScheme } from "../cluster/wrong-scheme";
 import { UserError } from "../terminal/user-error";
 import type { TokenTask } from "./options";
 
@@ -42,6 +43,7 @@ export async function runTask(target: Target, task: TokenTask): Promise<ShownTok
 
 async function ask<T>(target: Target, method: string, path: string, body?: object): Promise<T> {
   const reply = await send(target, method, path, body, "application/json").catch((error: unknown) => {
+    if (error instanceof WrongScheme) throw error;
     throw new UserError(`${target.url} does not answer: ${error instanceof Error ? error.message : String(error)}`);
   });
   const document = parsed(reply.text) as T & { message?: string };

@@ -65,8 +65,12 @@ export function printLog(from: Readable, to: Writable, { format, isWanted, fault
     if (line.startsWith("{")) {
       stackIsNoise = false;
       const fault = line.includes('"level":"error"') ? faultToldIn(line) : undefined;
-      if (fault !== undefined && !faults.isNew(fault)) return "";
-      return format === "json" ? `${line}\n` : `${logLineText(line)}\n`;
+      if (fault !== undefined) {
+        if (!faults.isNew(fault)) return "";
+        // An object's own word for it would hide what is wrong.
+        if (eventOf(line)?.["event"] !== fault) return shownIn(format, eventLine("error", fault, "an object could not write"));
+      }
+      return shownIn(format, line);
     }
     if (stackIsNoise && (MORE_OF_TLS.test(line) || STACK.test(line))) {
       stackIsNoise = MORE_OF_TLS.test(line);
@@ -78,7 +82,7 @@ export function printLog(from: Readable, to: Writable, { format, isWanted, fault
     stackIsNoise = closes || clientFault !== undefined || fault !== undefined;
     if (closes || (fault !== undefined && !faults.isNew(fault))) return "";
     const told = clientFault ?? (fault === undefined ? line : eventLine("error", fault, "an object could not write"));
-    return `${format === "json" ? told : logLineText(told)}\n`;
+    return shownIn(format, told);
   };
   const print = (lines: readonly string[]): void => {
     const told = lines.map(toldOf).join("");
@@ -94,6 +98,10 @@ export function printLog(from: Readable, to: Writable, { format, isWanted, fault
   from.on("end", () => {
     if (rest !== "") print([rest]);
   });
+}
+
+function shownIn(format: LogFormat, line: string): string {
+  return `${format === "json" ? line : logLineText(line)}\n`;
 }
 
 /** An error that only closes a connection, or says that a client has closed one. */

@@ -76,6 +76,8 @@ describe("the log of the runtime", () => {
       own,
     ];
     expect(await printed("json", () => true, `${own}\n${others.join("\n")}\nplain\n`)).toBe(`${own}\nplain\n`);
+    const lost = others[3] ?? "";
+    expect(JSON.parse(await printed("json", () => true, `${lost}\n${own}\n`))).toMatchObject({ level: "error", event: "the disk is full" });
     const [first = "", ...rest] = (await printed("json", () => true, `${others.join("\n")}\nplain\n`)).split("\n");
     expect(JSON.parse(first)).toMatchObject({ level: "error", event: "the disk is full" });
     expect(rest).toEqual(["plain", ""]);

@@ -147,6 +147,13 @@ class Agent {
       await this.#endpoints.stop();
       return end;
     }
+    recorder.log(
+      "info",
+      "the Node is tainted and then deleted; another Ctrl-C, a second later, ends the agent at once and leaves the Node",
+      {
+        seconds: this.setting.leaveAfterMs / 1_000,
+      },
+    );
     const tainted = await this.#node.taint(LAST_WORDS_MS);
     if (tainted.kind === "done") await Promise.all([this.#endpoints.stop(), pause(clock, this.setting.leaveAfterMs)]);
     else await this.#endpoints.stop();

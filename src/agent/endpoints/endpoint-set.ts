@@ -7,7 +7,7 @@ import type { StateFiles } from "../ports/agent-ports";
 import { type EndpointEntry, entryKey } from "./endpoint-entry";
 import { readEndpointFile } from "./endpoint-file";
 import { readEndpointFlag } from "./endpoint-flag";
-import { followFile, sayUnusable } from "./followed-file";
+import { followFile, sayUnusable, settledText } from "./followed-file";
 import { KeptState } from "./kept-state";
 import type { EndpointText } from "./machine-ports";
 
@@ -39,7 +39,7 @@ export class EndpointSet {
 
   /**
    * Reads the sources; the error is one line. A file that is missing or faulty is an error, unless a former run has seen a good text of it: the machine
-   * may have been restarted while somebody was editing. Rejects when the state cannot be read.
+   * may have been restarted while somebody was editing. A text that is not the last good one takes two looks. Rejects when the state cannot be read.
    */
   static async load(ports: SetPorts, { flags, file }: EndpointSources): Promise<Result<EndpointSet, string>> {
     const fixed: EndpointEntry[] = [];
@@ -81,7 +81,7 @@ export class EndpointSet {
   async #readFirst(file: EndpointText): Promise<string | undefined> {
     let why: string;
     try {
-      const text = await file.read();
+      const text = await settledText(file, this.ports.clock, this.state.goodText(file.name));
       const read = this.#read(text);
       if (read.ok) return this.#use(read.value, text);
       why = read.error;

@@ -3,6 +3,7 @@
  * contradicts the options leaves the last good set; that is said once for each fault.
  */
 import { errorOf } from "../../api/client/follow-collection";
+import { pause } from "../../core/base/pause";
 import type { Recorder } from "../../core/base/ports";
 import type { Result } from "../../core/base/result";
 import type { ElectorClock } from "../../leases/client/term";
@@ -10,6 +11,8 @@ import type { EndpointEntry } from "./endpoint-entry";
 import type { EndpointText } from "./machine-ports";
 
 const LOOK_MS = 1_000;
+/** of a start, at a file that changes all the time */
+const LOOKS_MAX = 10;
 
 export interface FollowedFileOptions {
   readonly clock: Pick<ElectorClock, "after">;
@@ -21,6 +24,19 @@ export interface FollowedFileOptions {
   readonly said: string;
   readText(text: string): Result<readonly EndpointEntry[], string>;
   onChange(entries: readonly EndpointEntry[], text: string): void;
+}
+
+/** The text that two looks in a row have found. `known` needs one look. Rejects when the file cannot be read, or does not come to rest. */
+export async function settledText(file: EndpointText, clock: Pick<ElectorClock, "after">, known: string | undefined): Promise<string> {
+  let seen = await file.read();
+  for (let looks = 1; seen !== known; looks++) {
+    if (looks === LOOKS_MAX) throw new Error(`it has changed at each of ${String(LOOKS_MAX)} looks`);
+    await pause(clock, LOOK_MS);
+    const text = await file.read();
+    if (text === seen) return text;
+    seen = text;
+  }
+  return seen;
 }
 
 /** Begins to follow. The returned function ends it. */

@@ -15,6 +15,9 @@ import { nextSteps, podKey, podKeyOf, type Situation, type Step } from "./pod-st
 import { PodTurns } from "./pod-turns";
 import { Probers } from "./probers";
 
+/** Pods that one line names. */
+const NAMED_MAX = 5;
+
 /** How long `stop` waits beyond the longest drain time for answers of the server. */
 const GIVE_UP_MS = 10_000;
 /** Timers of a platform are no longer than 24 days. */
@@ -63,8 +66,10 @@ export class KeeperLife {
   async stop(): Promise<void> {
     if (this.#isEnded) return;
     this.#isStopping = true;
-    const drains = this.#own().map((pod) => drainSecondsOf(pod) * 1_000);
+    const own = this.#own();
+    const drains = own.map((pod) => drainSecondsOf(pod) * 1_000);
     const limitMs = Math.min(Math.max(0, ...drains) + GIVE_UP_MS, TIMER_MS_MAX);
+    this.#tellOfDrain(own, Math.max(0, ...drains));
     await new Promise<void>((resolve) => {
       const cancel = this.ports.clock.after(limitMs, resolve);
       this.#whenEmpty = () => {
@@ -78,6 +83,15 @@ export class KeeperLife {
       this.ports.recorder.log("warn", "the agent ends before its Pods are gone", { pods: left });
     }
     this.end();
+  }
+
+  /** Whoever has pressed Ctrl-C wonders why the agent goes on. */
+  #tellOfDrain(pods: readonly Pod[], drainMs: number): void {
+    if (pods.length === 0) return;
+    const names = pods.slice(0, NAMED_MAX).map(podKey).join(", ");
+    const more = pods.length > NAMED_MAX ? ` and ${String(pods.length - NAMED_MAX)} more` : "";
+    const event = "the endpoints drain; another Ctrl-C, a second later, ends the agent at once";
+    this.ports.recorder.log("info", event, { pods: `${names}${more}`, seconds: drainMs / 1_000 });
   }
 
   /** At once; nothing is written any more. */

@@ -9,6 +9,9 @@ import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import { seededRandom } from "../sim/seeded-random";
 import { ApiWorld, SimProcess } from "./api-world";
 
+/** As the agent looks at its file. */
+const LOOK_MS = 1_000;
+const LOOKS_MAX = 10;
 const CORE = { group: "" };
 export const NODE = "n1";
 export const ADDRESS = "10.0.0.1";
@@ -25,11 +28,15 @@ export class MachineWorld extends ApiWorld {
   isDiskFull = false;
   /** of --endpoints; undefined = there is no such file */
   text: string | undefined = "[]";
+  /** what the next looks find instead, while somebody writes the file */
+  readonly unfinished: string[] = [];
   /** `8080` = a process listens there, and all is well with it */
   readonly healthy = new Set<number>();
   /** method, path, body of each write of the agent that arrived */
   readonly writes: string[] = [];
   readonly logged: string[] = [];
+  /** what each line says beside its event */
+  readonly fields: object[] = [];
   /** Whether this write is never answered. */
   hangs: (write: string) => boolean = () => false;
   /** Whether the connection of the watch carries nothing: what is lost leaves it mute. */
@@ -57,7 +64,13 @@ export class MachineWorld extends ApiWorld {
       },
     });
     const isAlive = (): boolean => !process.isDead;
-    const recorder = { log: (level: string, event: string) => void (isAlive() && this.logged.push(`${level}: ${event}`)) };
+    const recorder = {
+      log: (level: string, event: string, fields: object = {}) => {
+        if (!isAlive()) return;
+        this.logged.push(`${level}: ${event}`);
+        this.fields.push(fields);
+      },
+    };
     const { clock } = process;
     const random = this.#random;
     const sent: typeof process.send = (path, init) => {
@@ -71,12 +84,25 @@ export class MachineWorld extends ApiWorld {
       httpGet: (url: string) => Promise.resolve({ status: this.healthy.has(Number(new URL(url).port)) ? 200 : 503 }),
       tcpConnect: (_: string, port: number) => (this.healthy.has(port) ? Promise.resolve() : Promise.reject(new Error("refused"))),
     };
-    const set = await EndpointSet.load(ports, { flags, file: this.#file });
+    const set = await this.#loaded(EndpointSet.load(ports, { flags, file: this.#file }));
     if (!set.ok) return set.error;
     this.agent = process;
     this.keeper = new PodKeeper(ports, set.value);
     this.keeper.start({ name: NODE, uid: this.nodeUid, addresses });
     return undefined;
+  }
+
+  /** Time passes while the agent looks at a file that it does not know yet. */
+  async #loaded<T>(loading: Promise<T>): Promise<T> {
+    let isOver = false;
+    void loading.finally(() => (isOver = true));
+    for (let looks = 0; looks < LOOKS_MAX && !(await over()); looks++) await this.pass(LOOK_MS);
+    return loading;
+
+    async function over(): Promise<boolean> {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      return isOver;
+    }
   }
 
   crash(): void {
@@ -115,7 +141,10 @@ export class MachineWorld extends ApiWorld {
   }
 
   get #file(): EndpointText {
-    const read = (): Promise<string> => (this.text === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve(this.text));
+    const read = (): Promise<string> => {
+      const text = this.unfinished.shift() ?? this.text;
+      return text === undefined ? Promise.reject(new Error("no such file")) : Promise.resolve(text);
+    };
     return { name: "endpoints.yaml", read };
   }
 

@@ -412,6 +412,9 @@ it("leave: the taint comes first, Node and Lease go when endpoints and load bala
   agent.ask("leave");
   await pass(1);
   expect(world.node?.spec?.taints).toMatchObject([{ key: TAINT, effect: "NoSchedule" }]);
+  expect(agent.logged.join()).toContain(
+    'the Node is tainted and then deleted; another Ctrl-C, a second later, ends the agent at once and leaves the Node {"seconds":30}',
+  );
   await pass(27);
   expect(world.node).toBeDefined();
   await pass(4);

@@ -8,6 +8,7 @@ const WEB = "- {name: web, port: 8080, labels: {app: web}}";
 const CHECKED = "- {name: web, port: 8080, check: {tcp: }}";
 const OFF = "info: an endpoint is off until its entry changes";
 const IN_PLACE = "error: a Pod of somebody else has the name of an endpoint: the endpoint waits until that Pod is gone";
+const DRAINING = "info: the endpoints drain; another Ctrl-C, a second later, ends the agent at once";
 const UNUSABLE = "error: the file of endpoints cannot be used; the last good set stays";
 
 /** A machine whose agent runs with this file. */
@@ -234,6 +235,38 @@ describe("start of the agent", () => {
     await world.pass(40 * SECOND);
     expect(world.brief).toEqual(["web.n1:8080 ready"]);
     expect(world.writes.filter((write) => write.includes("web.n1"))).toEqual([]);
+  });
+
+  it.each<[what: string, unfinished: string[], hasState: boolean]>([
+    ["half of it", ["- {name: web, port: 8080}\n"], true],
+    ["nothing yet", [""], true],
+    ["more at each look", ["", "- {name: web, port: 8080}\n", "- {name: web, port: 8080}\n- {name: old, p"], true],
+    ["half of it, its own state lost", ["- {name: web, port: 8080}\n"], false],
+  ])("again while the file is written (%s): nothing drains", async (_, unfinished, hasState) => {
+    const world = await machine("- {name: web, port: 8080}\n- {name: old, port: 1}\n");
+    world.crash();
+    if (!hasState) world.state.clear();
+    world.text += "- {name: new, port: 2}\n";
+    world.unfinished.push(...unfinished);
+    world.writes.length = 0;
+    expect(await world.start()).toBeUndefined();
+    await world.pass(40 * SECOND);
+    expect(world.brief).toEqual(["new.n1:2 ready", "old.n1:1 ready", "web.n1:8080 ready"]);
+    expect(world.writes.filter((write) => !write.includes("new"))).toEqual([]);
+    expect(world.logged).toEqual([]);
+  });
+
+  it("while the file changes at each look: refused with one line, or the last good set counts", async () => {
+    const changing = Array.from({ length: 10 }, (_, i) => `- {name: web, port: ${String(i + 1)}}`);
+    const world = new MachineWorld();
+    world.unfinished.push(...changing);
+    expect(await world.start()).toBe("endpoints.yaml: it has changed at each of 10 looks");
+    const known = await machine(WEB);
+    known.crash();
+    known.unfinished.push(...changing);
+    expect(await known.start()).toBeUndefined();
+    await known.pass(40 * SECOND);
+    expect([known.brief, known.logged]).toEqual([["web.n1:8080 ready"], [UNUSABLE, "info: the file of endpoints is good again"]]);
   });
 
   it("again with lost state: the same", async () => {
@@ -555,7 +588,21 @@ describe("end of the agent", () => {
     expect([world.brief, isStopped]).toEqual([[], true]);
     world.text = CHECKED;
     await world.pass(60 * SECOND);
-    expect([world.brief, world.logged]).toEqual([[], []]);
+    expect([world.brief, world.logged]).toEqual([[], [DRAINING]]);
+  });
+
+  it("stop: says what drains and for how long; without endpoints nothing, and it ends at once", async () => {
+    const many = Array.from({ length: 7 }, (_, i) => `- {name: a${String(i)}, port: ${String(i + 1)}, drainSeconds: ${String(i)}}`);
+    const world = await machine(many.join("\n"));
+    void world.keeper?.stop();
+    expect(world.logged).toEqual([DRAINING]);
+    const named = [0, 1, 2, 3, 4].map((i) => `default/a${String(i)}.n1`).join(", ");
+    expect(world.fields).toEqual([{ pods: `${named} and 2 more`, seconds: 6 }]);
+    const empty = await machine("[]");
+    let isStopped = false;
+    void empty.keeper?.stop().then(() => (isStopped = true));
+    await empty.pass(1);
+    expect([isStopped, empty.logged]).toEqual([true, []]);
   });
 
   it("stop while the server is away: ends after the longest drain time and 10 s, and says so", async () => {

@@ -59,7 +59,12 @@ export class Listeners {
   async #open(listener: Listener): Promise<void> {
     const { key } = listener;
     this.#closing.delete(key);
-    if (this.#opened.get(key)?.resume()) return;
+    const known = this.#opened.get(key);
+    if (known?.resume()) {
+      // Its flows may lead to endpoints of the time before it was closed.
+      known.review();
+      return;
+    }
     try {
       this.#opened.set(key, await this.#openSomewhere(listener));
       if (this.#isStopped) this.#opened.get(key)?.destroy();

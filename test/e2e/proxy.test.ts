@@ -346,6 +346,20 @@ it("UDP: a client keeps its endpoint until that is gone, and then has another", 
   client.close();
 });
 
+it("UDP: one endpoint, none that serves, another one: the flow goes to that, though the first process lives", async () => {
+  const [before, after] = [await pod("before", "UDP"), await pod("after", "UDP")];
+  const { clusterIP } = await createService("turns", { ports: [{ name: "http", port, protocol: "UDP" }] });
+  await createSlice("turns", [anEndpoint(before.ip)], "UDP");
+  const client = new UdpClient(inCluster(two, clusterIP), port);
+  await becomes(() => client.ask(), "before");
+  await putSlice("turns", [anEndpoint(before.ip, "notReady")], "UDP");
+  await becomes(() => client.ask(), "");
+  await putSlice("turns", [anEndpoint(after.ip)], "UDP");
+  await becomes(() => client.ask(), "after");
+  for (let again = 0; again < 3; again++) expect(await client.ask(5)).toBe("after");
+  client.close();
+});
+
 async function freshAnswer(clusterIP: string): Promise<string> {
   const client = new UdpClient(inCluster(two, clusterIP), port);
   const who = await client.ask(5);

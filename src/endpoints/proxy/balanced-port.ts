@@ -72,13 +72,11 @@ export class BalancedPort {
   }
 
   /**
-   * Whether datagrams of a client go on to the endpoint that they went to. An endpoint that serves keeps them. Where none serves, every endpoint that
-   * is still there does (upstream pkg/proxy/conntrack/cleanup.go).
+   * Whether datagrams of a client go on to the endpoint that they went to: an endpoint that serves keeps them. Where none serves, flows end, too: the next
+   * endpoint is theirs (upstream's rule since kubernetes#139629; 1.36 leaves such flows).
    */
   keepsFlowTo(endpointKey: string): boolean {
-    const { endpoints } = this.#state;
-    const endpoint = endpoints.find(({ key }) => key === endpointKey);
-    return endpoint !== undefined && (endpoint.serving || endpoints.every(({ serving }) => !serving));
+    return this.#state.endpoints.some(({ key, serving }) => key === endpointKey && serving);
   }
 
   #candidates(policy: TrafficPolicy): readonly MergedEndpoint[] {

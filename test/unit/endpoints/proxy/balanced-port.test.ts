@@ -134,7 +134,8 @@ describe("keepsFlowTo", () => {
     { name: "ready", endpoints: ["a", "b"], kept: true },
     { name: "terminating and serving", endpoints: ["a servingLast", "b"], kept: true },
     { name: "not serving, beside one that serves", endpoints: ["a notReady", "b"], kept: false },
-    { name: "not serving, as all others", endpoints: ["a notReady", "b notReady"], kept: true },
+    { name: "not serving, as all others", endpoints: ["a notReady", "b notReady"], kept: false },
+    { name: "not serving, and alone", endpoints: ["a notReady"], kept: false },
     { name: "gone", endpoints: ["b"], kept: false },
     { name: "gone as all others", endpoints: [], kept: false },
   ])("an endpoint that is $name: $kept", ({ endpoints, kept }) => {

@@ -6,7 +6,18 @@ import { ensureInstalled } from "./ensure-installed.mjs";
 import { programBundle } from "./program-bundle.mjs";
 
 /** Programs of those who work on Servicenet. They need the packages for development; any other program has to do without. */
-export const FOR_DEVELOPMENT = new Set(["bench", "checks", "compatibility", "coverage", "fuzz", "simulate", "slow", "test", "tidy"]);
+export const FOR_DEVELOPMENT = new Set([
+  "bench",
+  "checks",
+  "compatibility",
+  "coverage",
+  "deploy",
+  "fuzz",
+  "simulate",
+  "slow",
+  "test",
+  "tidy",
+]);
 
 /** @returns {Promise<void>} */
 export async function run() {

@@ -1,4 +1,5 @@
 /** `npm run token`: tokens of a server's own users. */
+import { root } from "./root.mjs";
 import { runProgram } from "./terminal/command-line";
 import { newAdmin } from "./token/new-admin";
 import { parseOptions, usage } from "./token/options";
@@ -13,6 +14,11 @@ await runProgram({
       const { token, hash } = await newAdmin();
       console.error("The token of an administrator; give its hash to the server: npx wrangler secret put ADMIN_TOKEN_HASHES");
       console.log(`${token}\n${hash}`);
+      return 0;
+    }
+    if (options.kind === "dev-vars") {
+      const { makeDevVars } = await import("./token/dev-vars");
+      console.log(await makeDevVars(root));
       return 0;
     }
     const answer = await runTask(options.target, options.task);

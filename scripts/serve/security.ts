@@ -13,7 +13,11 @@ interface Secured {
 }
 
 /** Throws UserError where the folder's files cannot be read or written. */
-export async function secured(folder: DataFolder, host: string, allowedHosts: readonly string[]): Promise<Secured> {
+export async function secured(
+  folder: Pick<DataFolder, "path" | "adminTokenPath">,
+  host: string,
+  allowedHosts: readonly string[],
+): Promise<Secured> {
   try {
     const { ca, keyPath, chainPath } = keptCertificates(folder.path, ownNames(host, allowedHosts));
     const { token, hash } = await adminTokenIn(folder.adminTokenPath);

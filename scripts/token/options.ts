@@ -23,7 +23,7 @@ export interface CreateTask {
 export type TokenTask =
   CreateTask | { kind: "list" } | { kind: "rotate"; id: string; graceSeconds: number } | { kind: "revoke"; id: string };
 
-export type TokenOptions = { kind: "new-admin" } | { kind: "ask"; target: Target; task: TokenTask; json: boolean };
+export type TokenOptions = { kind: "new-admin" } | { kind: "dev-vars" } | { kind: "ask"; target: Target; task: TokenTask; json: boolean };
 
 const COMMAND = "npm run token";
 /** the year 10000 */
@@ -33,7 +33,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 export const usage = `Usage: ${COMMAND} -- create USER [options]
        ${COMMAND} -- create agent NAME | create node NAME [options]
        ${COMMAND} -- list | rotate ID | revoke ID [options]
-       ${COMMAND} -- new-admin
+       ${COMMAND} -- new-admin | dev-vars
 
 Tokens of this server's own users. The text of a token is printed once, on the standard output: the server keeps a salted hash of it.
 
@@ -51,6 +51,7 @@ Tokens of this server's own users. The text of a token is printed once, on the s
     --grace DURATION    how long the old one is good, too: 10m, 7d at most (not at all)
   revoke ID           ends the token, within 30 s everywhere
   new-admin           prints a token of system:masters, and the line for \`wrangler secret put ADMIN_TOKEN_HASHES\`; asks no server
+  dev-vars            makes .dev.vars with an administrator, and .servicenet-dev, for \`npx wrangler dev\` (docs/deploy.md); asks no server
 
 ${targetUsage
   .split("\n")
@@ -84,9 +85,9 @@ export async function parseOptions(args: string[]): Promise<TokenOptions | "help
   const json = isJson(values.output);
   refuseOptionsOf("create", command, values, ["group", "cluster", "namespaces", "labels", "expires", "description"]);
   refuseOptionsOf("rotate", command, values, ["grace"]);
-  if (command === "new-admin") {
-    if (names.length > 0) throw new UserError(`new-admin takes no ${names[0] ?? ""}`);
-    return { kind: "new-admin" };
+  if (command === "new-admin" || command === "dev-vars") {
+    if (names.length > 0) throw new UserError(`${command} takes no ${names[0] ?? ""}`);
+    return { kind: command };
   }
   const task = taskOf(command, names, values);
   const target = await targetOf({ ...values, cluster: undefined });
@@ -122,7 +123,7 @@ function taskOf(command: string | undefined, names: readonly string[], values: T
     case "revoke":
       return { kind: "revoke", id: onlyOf(command, names) };
     default:
-      throw new UserError(`${command ?? "no command given"}: must be one of create, list, rotate, revoke, new-admin`);
+      throw new UserError(`${command ?? "no command given"}: must be one of create, list, rotate, revoke, new-admin, dev-vars`);
   }
 }
 

@@ -8,7 +8,7 @@ import { targetOf } from "../../scripts/cluster/target";
 import { parseOptions as dnsOptions } from "../../scripts/dns/options";
 import { shownPath, userPath } from "../../scripts/folders/user-path";
 import { readFiles } from "../../scripts/import/read-files";
-import { parseOptions as restoreOptions } from "../../scripts/restore/options";
+import { parseOptions as restoreOptions, type RestoreOptions } from "../../scripts/restore/options";
 import { root } from "../../scripts/root.mjs";
 import { parseOptions as serveOptions } from "../../scripts/serve/options";
 import { removeFolder, temporaryFolder } from "../support/server/server";
@@ -57,7 +57,7 @@ describe("relative paths begin in the user's folder", () => {
     ["agent --token-file", () => taken(agentOptions(["--node", "n", ...at, "--token-file", "token"]), "tokenFile"), of("token")],
     ["backup --file", () => taken(backupOptions([...at, "--file", "b"]), "file"), of("b")],
     ["backup --file, an absolute path", () => taken(backupOptions([...at, "--file", "/b"]), "file"), "/b"],
-    ["restore --file", () => taken(restoreOptions([...at, "--file", "./b"]), "file"), of("b")],
+    ["restore --file", () => taken(restoreOptions([...at, "--file", "./b"]) as Promise<RestoreOptions | "help">, "file"), of("b")],
     ["dns --file", () => taken(dnsOptions([...at, "--file", "hosts/names"]), "file"), of("hosts/names")],
     ["import FILE", () => readFiles(["dump.json"]), [{ source: "dump.json", value: {} }]],
     [

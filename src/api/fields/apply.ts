@@ -5,7 +5,7 @@
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../meta/kubernetes";
 import { isJsonObject, type JsonObject } from "../schema/json-value";
-import { badRequest, type Status } from "../meta/status";
+import { badRequest, type Status, unclassified } from "../meta/status";
 import { rfc3339Seconds } from "../meta/time";
 import { checkConfig, joinedErrors } from "./check-config";
 import { compareObjects, isSame } from "./compare";
@@ -65,7 +65,7 @@ export function applyConfiguration(request: ApplyRequest): Result<Applied, Statu
   const live = withoutManagedFields((request.live ?? {}) as unknown as JsonObject);
   const managers = managersBefore(request, live);
   const attempt = attemptApply(request, live, config, managers);
-  if (attempt === undefined) return err(internal("failed to compare objects: a list item has none of its keys"));
+  if (attempt === undefined) return err(unclassified("failed to compare objects: a list item has none of its keys"));
   const blocking = request.force ? [] : request.manager === KUBECTL ? unexplained(attempt.conflicts, request, live) : attempt.conflicts;
   if (blocking.length > 0) return err(conflictStatus(blocking));
   const object = request.manager === KUBECTL ? withLastApplied(attempt.object, request.config) : attempt.object;
@@ -93,12 +93,7 @@ function untyped({ config, apiVersion, kind }: ApplyRequest, why: string): Statu
   const metadata = isJsonObject(config.metadata) ? config.metadata : {};
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   const name = `${text(metadata.namespace)}/${text(metadata.name)}`;
-  return internal(`failed to create typed patch object (${name}; ${typeText(apiVersion, kind)}): ${why}`);
-}
-
-/** An error for which upstream has no reason: clients see only its text. */
-function internal(message: string): Status {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 };
+  return unclassified(`failed to create typed patch object (${name}; ${typeText(apiVersion, kind)}): ${why}`);
 }
 
 /** The owners before this apply; an untracked object belongs to one manager as a whole. */

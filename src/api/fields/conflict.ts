@@ -1,4 +1,5 @@
 /** The 409 of an apply that changes what others own (apimachinery pkg/util/managedfields/internal/conflict.go). */
+import { boundedStatus } from "../meta/bounded-status";
 import type { Status } from "../meta/status";
 import { compareTexts, type Manager, type Managers } from "./managed-fields";
 import { type PathElement, pathText } from "./path-element";
@@ -10,6 +11,9 @@ export interface Conflict {
   manager: Manager;
   path: readonly PathElement[];
 }
+
+/** Conflicts that are written out: more than one Status has room for. */
+const REPORTED_MAX = 1_000;
 
 /** In the order in which they are reported: by manager, then by path. */
 export function conflictsOf(lost: ReadonlyMap<string, PathSet>, managers: Managers): Conflict[] {
@@ -29,26 +33,27 @@ function managerText({ manager, subresource, operation, apiVersion }: Manager): 
 }
 
 export function conflictStatus(conflicts: readonly Conflict[]): Status {
-  const causes = conflicts.map(({ manager, path }) => ({
+  const reported = conflicts.slice(0, REPORTED_MAX);
+  const causes = reported.map(({ manager, path }) => ({
     reason: "FieldManagerConflict",
     message: `conflict with ${managerText(manager)}`,
     field: pathText(path),
   }));
-  return {
+  return boundedStatus({
     kind: "Status",
     apiVersion: "v1",
     metadata: {},
     status: "Failure",
-    message: messageOf(conflicts),
+    message: messageOf(reported, conflicts.length),
     reason: "Conflict",
     details: { causes },
     code: 409,
-  };
+  });
 }
 
-function messageOf(conflicts: readonly Conflict[]): string {
+function messageOf(conflicts: readonly Conflict[], count: number): string {
   const [only] = conflicts;
-  if (only && conflicts.length === 1) {
+  if (only && count === 1) {
     return `Apply failed with 1 conflict: conflict with ${managerText(only.manager)}: ${pathText(only.path)}`;
   }
   const lines: string[] = [];
@@ -58,5 +63,5 @@ function messageOf(conflicts: readonly Conflict[]): string {
     current = identity;
     lines.push(`- ${pathText(path)}`);
   }
-  return `Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`;
+  return `Apply failed with ${count} conflicts: ${lines.join("\n")}`;
 }

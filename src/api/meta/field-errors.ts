@@ -2,6 +2,7 @@
  * Validation errors with the path of their field, in upstream's words (apimachinery pkg/util/validation/field).
  * Validation collects all errors; it does not stop at the first.
  */
+import { cutValue } from "./bounded-status";
 
 /** `body` is the text after `field: `; `reason` is the cause's reason on the wire. */
 export interface FieldError {
@@ -10,10 +11,11 @@ export interface FieldError {
   reason: string;
 }
 
-/** Values print as upstream prints them: strings quoted, numbers and booleans bare, nil as null, the rest compact JSON. */
+/** Values print as upstream prints them: strings quoted, numbers and booleans bare, nil as null, the rest compact JSON. Long ones are cut. */
 function printValue(value: unknown): string {
   if (value === undefined || value === null) return "null";
-  return JSON.stringify(value);
+  if (typeof value === "string") return JSON.stringify(cutValue(value));
+  return cutValue(JSON.stringify(value));
 }
 
 export function required(field: string, detail = ""): FieldError {

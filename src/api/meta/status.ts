@@ -2,6 +2,7 @@
  * The Kubernetes Status: the one form in which a refusal leaves this server.
  * Source of codes, reasons and texts: upstream apimachinery pkg/api/errors.
  */
+import { boundedStatus } from "./bounded-status";
 import type { FieldError } from "./field-errors";
 
 export interface StatusCause {
@@ -39,7 +40,16 @@ export interface ResourceName {
 }
 
 function failure(code: number, reason: string, message: string, details?: StatusDetails): Status {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, ...(details ? { details } : {}), code };
+  return boundedStatus({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason,
+    ...(details ? { details } : {}),
+    code,
+  });
 }
 
 /** `services`, `leases.coordination.k8s.io` */
@@ -71,8 +81,8 @@ export function conflict(of: ResourceName, name: string, why: string = OBJECT_MO
   return failure(409, "Conflict", `Operation cannot be fulfilled on ${text} "${name}": ${why}`, detailsOf(of, name));
 }
 
-/** Errors reported for one object. A body of 3 MiB can have so many that their texts exceed one answer between objects (32 MiB). */
-const ERRORS_REPORTED_MAX = 1_000;
+/** Errors reported for one object. Nobody reads more, and a body of 3 MiB can have so many that they exceed memory. Upstream reports all. */
+export const ERRORS_REPORTED_MAX = 100;
 
 /** 422 with every field error as a cause; the message has identical texts once. */
 export function invalid(of: ResourceName, name: string, errors: readonly FieldError[]): Status {
@@ -197,7 +207,8 @@ export function requestTimedOut(): Status {
 
 /** The answer to a finished deletion of a kind that does not return the object. */
 export function deleted(of: ResourceName, name: string, uid: string): Status {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { ...detailsOf(of, name), uid }, code: 200 };
+  const details = { ...detailsOf(of, name), uid };
+  return boundedStatus({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details, code: 200 });
 }
 
 /** The answer to a document that took effect and is not stored. */
@@ -207,10 +218,18 @@ export function created(): Status {
 
 /** The answer to a request of this server's own API that has been carried out, or (202) begun, and has no object to return. */
 export function succeeded(code: number, message: string, details?: StatusDetails): Status {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", message, ...(details ? { details } : {}), code };
+  return boundedStatus({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    message,
+    ...(details ? { details } : {}),
+    code,
+  });
 }
 
 /** An error for which upstream sends no reason. */
 export function unclassified(message: string): Status {
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 };
+  return boundedStatus({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
 }

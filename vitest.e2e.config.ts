@@ -9,7 +9,7 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 
 const quickFiles = { include: ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"] };
 /** A hundred clients and more at full speed, or requests of megabytes: they fill the machine. */
-const ALONE = ["chaos", "growing", "hostile-size", "overload"].map((name) => `test/e2e/slow/${name}.test.ts`);
+const ALONE = ["chaos", "growing", "hostile-bodies", "hostile-size", "overload"].map((name) => `test/e2e/slow/${name}.test.ts`);
 const slowProjects = {
   projects: [
     {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { OBJECT_MAX_BYTES } from "../../src/api/store/limits";
+import { OBJECT_MAX_BYTES } from "../../src/api/schema/decode-limits";
 import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
 import { type HistoryEntry, NOTHING_COUNTED, type StoredObject, type StoreStorage } from "../../src/api/store/store-storage";
 

@@ -5,8 +5,9 @@
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json-value";
-import { badRequest, type Status } from "../meta/status";
-import { countMembers } from "../schema/json-text";
+import { badRequest, requestTooLarge, type Status } from "../meta/status";
+import { APPLIED_VALUES_MAX, DEPTH_MAX, TOO_MANY_APPLIED } from "../schema/decode-limits";
+import { type JsonShape, shapeOf } from "../schema/json-text";
 import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
 
 export interface ParsedConfig {
@@ -15,15 +16,15 @@ export interface ParsedConfig {
   warnings: string[];
 }
 
-/** Deeper documents are refused before anything walks them. */
-const DEPTH_MAX = 1000;
-
 /**
  * Parses `text`. A repeated key has its last value: "Strict" refuses it with 400, "Warn" adds a warning. A text that is neither YAML
  * nor JSON, and a value that is no object, are 400 too. An empty document is an empty object.
  */
 export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "Ignore"): Result<ParsedConfig, Status> {
-  const parsed = parseJsonObject(text) ?? parseYamlText(text);
+  const isJson = /^\s*\{/.test(text);
+  const shape = shapeOf(text);
+  if (isJson && shape.values > APPLIED_VALUES_MAX) return err(requestTooLarge(TOO_MANY_APPLIED));
+  const parsed = (isJson ? parseJsonObject(text, shape) : undefined) ?? parseYamlText(text);
   if (!parsed.ok) return err(badRequest(`error decoding YAML: ${parsed.error}`));
   const { value, repeated } = parsed.value;
   const config = value ?? {};
@@ -38,8 +39,8 @@ export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "I
 }
 
 /** The JSON that most clients send; undefined = not JSON, or JSON with repeated keys: only the YAML parser knows their lines. */
-function parseJsonObject(text: string): Result<ParsedYaml, string> | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
+function parseJsonObject(text: string, shape: JsonShape): Result<ParsedYaml, string> | undefined {
+  if (shape.isTooDeep) return err("exceeded max depth");
   let value: JsonValue;
   try {
     value = parseJson(text) as JsonValue;
@@ -48,5 +49,5 @@ function parseJsonObject(text: string): Result<ParsedYaml, string> | undefined {
   }
   const members = membersIn(value, DEPTH_MAX);
   if (members === undefined) return err("exceeded max depth");
-  return members === countMembers(text) ? ok({ value, repeated: [] }) : undefined;
+  return members === shape.members ? ok({ value, repeated: [] }) : undefined;
 }

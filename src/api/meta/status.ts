@@ -3,7 +3,7 @@
  * Source of codes, reasons and texts: upstream apimachinery pkg/api/errors.
  */
 import { boundedStatus } from "./bounded-status";
-import type { FieldError } from "./field-errors";
+import { ERRORS_MAX, type FieldError } from "./field-errors";
 
 export interface StatusCause {
   reason?: string;
@@ -81,14 +81,11 @@ export function conflict(of: ResourceName, name: string, why: string = OBJECT_MO
   return failure(409, "Conflict", `Operation cannot be fulfilled on ${text} "${name}": ${why}`, detailsOf(of, name));
 }
 
-/** Errors reported for one object. Nobody reads more, and a body of 3 MiB can have so many that they exceed memory. Upstream reports all. */
-export const ERRORS_REPORTED_MAX = 100;
-
-/** 422 with every field error as a cause; the message has identical texts once. */
+/** 422 with field errors as causes; the message has identical texts once. */
 export function invalid(of: ResourceName, name: string, errors: readonly FieldError[]): Status {
-  const reported = errors.length > ERRORS_REPORTED_MAX ? errors.slice(0, ERRORS_REPORTED_MAX) : errors;
+  const reported = errors.length > ERRORS_MAX ? errors.slice(0, ERRORS_MAX) : errors;
   const texts = [...new Set(reported.map((e) => `${e.field}: ${e.body}`))];
-  if (errors.length > reported.length) texts.push(`${errors.length - reported.length} more errors`);
+  if (errors.length > reported.length) texts.push("further errors are not listed");
   const joined = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return failure(422, "Invalid", `${qualifiedKind(of)} "${name}" is invalid: ${joined}`, {
     ...detailsOf(of, name, of.kind),

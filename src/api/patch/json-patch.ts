@@ -111,8 +111,8 @@ function valueAt(document: JsonValue, pointer: string): JsonValue | undefined {
 }
 
 function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
-  const parsed = parsePatch(patch);
-  if (!parsed.ok) return err({ reason: "malformed", message: `error decoding patch: ${parsed.error}` });
+  const parsed = parsePatch(patch, "error decoding patch: ");
+  if (!parsed.ok) return parsed;
   // Go decodes null as the empty list
   const operations = parsed.value ?? [];
   if (!Array.isArray(operations)) {

@@ -27,8 +27,8 @@ function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue 
 /** The patched object; `patch` is the body as text and must be an object. */
 export function applyMergePatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
   const malformed = (message: string) => err({ reason: "malformed", message } as const);
-  const parsed = parsePatch(patch);
-  if (!parsed.ok) return malformed(`error decoding patch: ${parsed.error}`);
+  const parsed = parsePatch(patch, "error decoding patch: ");
+  if (!parsed.ok) return parsed;
   if (parsed.value === null) return malformed("Invalid JSON Patch");
   if (!isJsonObject(parsed.value)) return malformed(`error decoding patch: ${wrongForm(parsed.value, "map[string]interface {}")}`);
   return ok(mergePatch(current, parsed.value) as JsonObject);

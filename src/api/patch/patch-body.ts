@@ -2,33 +2,20 @@
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { syntaxError } from "../schema/json-syntax";
-import { countMembers, isOperationField, operationProblems, repeatedFields } from "../schema/json-text";
+import { DEPTH_MAX, VALUES_MAX } from "../schema/decode-limits";
+import { isOperationField, operationProblems, repeatedFields, shapeOf } from "../schema/json-text";
+import type { PatchError } from "./patch-error";
 import { goKind, isJsonObject, type JsonValue, membersIn } from "../schema/json-value";
 
-/** Nesting beyond this is refused before anything recurses over it; no API object comes near. */
-const DEPTH_MAX = 1000;
-
-/** Whether containers nest deeper than DEPTH_MAX; strings are skipped, as they may hold brackets. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x22) {
-      for (i++; i < text.length && text.charCodeAt(i) !== 0x22; i++) if (text.charCodeAt(i) === 0x5c) i++;
-    } else if (code === 0x7b || code === 0x5b) {
-      if (++depth > DEPTH_MAX) return true;
-    } else if (code === 0x7d || code === 0x5d) depth--;
-  }
-  return false;
-}
-
-/** The parsed body of a patch; the error is in Go's words. */
-export function parsePatch(text: string): Result<JsonValue, string> {
-  if (isTooDeep(text)) return err("exceeded max depth");
+/** The parsed body of a patch. What is wrong with it stands behind `context`, in Go's words. */
+export function parsePatch(text: string, context: string): Result<JsonValue, PatchError> {
+  const { values, isTooDeep } = shapeOf(text);
+  if (values > VALUES_MAX) return err({ reason: "tooLarge", message: `limit is ${VALUES_MAX} values` });
+  if (isTooDeep) return err({ reason: "malformed", message: `${context}exceeded max depth` });
   try {
     return ok(parseJson(text) as JsonValue);
   } catch {
-    return err(syntaxError(text));
+    return err({ reason: "malformed", message: context + syntaxError(text) });
   }
 }
 
@@ -43,7 +30,7 @@ export function wrongForm(value: JsonValue, type: string): string {
  */
 export function patchProblems(text: string, type: "json" | "merge" | "strategic"): string[] {
   const value = parseJson(text) as JsonValue;
-  const isUnique = membersIn(value, DEPTH_MAX) === countMembers(text);
+  const isUnique = membersIn(value, DEPTH_MAX) === shapeOf(text).members;
   if (type !== "json") return isUnique ? [] : repeatedFields(text);
   if (isUnique && (!Array.isArray(value) || value.every(hasOperationFields))) return [];
   return operationProblems(text).map((problem) => `json patch ${problem}`);

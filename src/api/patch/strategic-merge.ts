@@ -49,8 +49,8 @@ function isOpaque(type: FieldType | undefined): boolean {
 
 /** The patched object; `patch` is the body as text and must be an object. `schema` is of the object's kind. */
 export function applyStrategicMerge(current: JsonObject, patch: string, schema: MessageSchema): Result<JsonObject, PatchError> {
-  const parsed = parsePatch(patch);
-  if (!parsed.ok) return err({ reason: "malformed", message: parsed.error });
+  const parsed = parsePatch(patch, "");
+  if (!parsed.ok) return parsed;
   // Go decodes null as the empty map
   const changes = parsed.value ?? {};
   if (!isJsonObject(changes)) return err({ reason: "malformed", message: wrongForm(changes, "map[string]interface {}") });

@@ -473,7 +473,15 @@ const CONTAINER_FIELDS: Record<string, FieldSpec> = {
   tty: plain(18, bool, "Whether the container has a terminal; needs stdin."),
 };
 
-export const Container: MessageSchema = message("io.k8s.api.core.v1.Container", CONTAINER_FIELDS, { description: "A container of a Pod." });
+export const Container: MessageSchema = message("io.k8s.api.core.v1.Container", CONTAINER_FIELDS, {
+  description: "A container of a Pod.",
+  stored: {
+    imagePullPolicy: "Always",
+    terminationMessagePath: "/dev/termination-log",
+    terminationMessagePolicy: "File",
+    resources: {},
+  },
+});
 
 const EphemeralContainerCommon: MessageSchema = message("io.k8s.api.core.v1.EphemeralContainerCommon", CONTAINER_FIELDS, {
   description: "What an ephemeral container shares with others.",

@@ -4,11 +4,12 @@
  */
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
+import { TOO_LARGE, TOO_MANY_VALUES, VALUES_MAX } from "./decode-limits";
 import { syntaxError } from "./json-syntax";
 import { goKind } from "./json-value";
-import { countMembers, strictProblems } from "./json-text";
+import { shapeOf, strictProblems } from "./json-text";
 import type { DecodeError, MessageSchema, TypeMeta } from "./types";
-import { ValueWalk } from "./value-walk";
+import { TOO_DEEP, ValueWalk } from "./value-walk";
 
 /** A decoded document. `value` holds neither kind nor apiVersion and only fields that the schema knows. */
 export interface Decoded {
@@ -34,6 +35,9 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): Result<string, Deco
  * duplicates the last one stays. Upstream: apimachinery pkg/runtime/serializer/json, sigs.k8s.io/json.
  */
 export function decodeJson(text: string, schema: MessageSchema): Result<Decoded, DecodeError> {
+  const shape = shapeOf(text);
+  if (shape.values > VALUES_MAX) return err({ reason: "size", cause: TOO_MANY_VALUES, typeMeta: { apiVersion: "", kind: "" } });
+  if (shape.isTooDeep) return err({ reason: "limit", cause: TOO_DEEP, typeMeta: { apiVersion: "", kind: "" } });
   let parsed: unknown;
   try {
     parsed = parseJson(text);
@@ -43,7 +47,7 @@ export function decodeJson(text: string, schema: MessageSchema): Result<Decoded,
   const walked = walkRoot(parsed, schema);
   if (!walked.ok) return walked;
   const { decoded, members } = walked.value;
-  if (members !== countMembers(text)) decoded.problems = strictProblems(text, schema);
+  if (members !== shape.members) decoded.problems = strictProblems(text, schema);
   return ok(decoded);
 }
 
@@ -88,7 +92,8 @@ function walkRoot(root: unknown, schema: MessageSchema): Result<{ decoded: Decod
   const walk = new ValueWalk();
   walk.message(value, schema, 1);
   if (walk.failure !== undefined) {
-    return err({ reason: walk.failure === "exceeded max depth" ? "limit" : "type", cause: walk.failure, typeMeta });
+    const reason = walk.failure === TOO_LARGE ? "size" : walk.failure === TOO_DEEP ? "limit" : "type";
+    return err({ reason, cause: walk.failure, typeMeta });
   }
   return ok({ decoded: { typeMeta, value, problems: walk.problems }, members: members + walk.members });
 }

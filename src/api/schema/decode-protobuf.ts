@@ -10,6 +10,7 @@ import { encodeBase64Bytes } from "../../core/base/base64";
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import { validateValue, type Decoded } from "./decode-json";
+import { TOO_MANY_VALUES } from "./decode-limits";
 import { formatMicroTime, formatTime, isWritable } from "./instant";
 import type { DecodeError, Field, FieldType, MessageSchema, TypeMeta } from "./types";
 import { DELIMITED, VARINT, WireReader } from "./wire-reader";
@@ -27,7 +28,9 @@ export function decodeProtobuf(body: Uint8Array, schema: MessageSchema): Result<
   const reader = new WireReader(body, PROTOBUF_PREFIX.length);
   const value: JsonObject = {};
   readFrame(reader, schema, typeMeta, value);
-  if (reader.failure !== undefined) return err({ reason: "syntax", cause: reader.failure, typeMeta });
+  if (reader.failure !== undefined) {
+    return err({ reason: reader.failure === TOO_MANY_VALUES ? "size" : "syntax", cause: reader.failure, typeMeta });
+  }
   const checked = validateValue(value, schema);
   return checked.ok ? ok({ ...checked.value, typeMeta }) : err({ ...checked.error, typeMeta });
 }

@@ -52,6 +52,7 @@ export interface FieldOptions {
   required?: boolean;
   default?: unknown;
   inline?: boolean;
+  isTransient?: boolean;
 }
 
 /** A field before it has its name. */
@@ -90,13 +91,15 @@ export interface MessageOptions {
   description?: string;
   isKind?: boolean;
   atomic?: boolean;
+  /** members that defaults set, with the shortest value: they count for the size of an object */
+  stored?: Readonly<Record<string, unknown>>;
 }
 
 /** What Go prints of a scalar that nobody set. */
 const ZEROS: Partial<Record<FieldType["kind"], unknown>> = { string: "", int32: 0, int64: 0, bool: false };
 
 /** Builds a message and its indexes. Throws InvariantError on a repeated name or number: a schema is part of the program. */
-export function message(name: string, fields: Record<string, FieldSpec>, options: MessageOptions = {}): MessageSchema {
+export function message(name: string, fields: Record<string, FieldSpec>, { stored = {}, ...options }: MessageOptions = {}): MessageSchema {
   const named: Field[] = Object.entries(fields).map(([fieldName, spec]) => ({ name: fieldName, ...spec }));
   const byName = new Map<string, Field>();
   const byNumber = new Map<number, Field>();
@@ -113,7 +116,8 @@ export function message(name: string, fields: Record<string, FieldSpec>, options
     const zero = entry.presence === "always" ? ZEROS[entry.type.kind] : undefined;
     return zero === undefined ? [] : [[entry.name, zero]];
   });
-  return { name, fields: named, byName, byNumber, zeros, ...options };
+  const besides = Object.entries(stored).map(([member, shortest]) => [member, JSON.stringify(shortest).length] as const);
+  return { name, fields: named, byName, byNumber, zeros, stored: besides, ...options };
 }
 
 /** A kind: a message that also carries kind and apiVersion. */

@@ -1,23 +1,50 @@
 /**
- * What JSON.parse does not report: how many members a text holds, and which of them stand twice.
+ * What JSON.parse does not report: how much a text holds, and which members stand twice.
  */
+import { DEPTH_MAX, VALUES_MAX } from "./decode-limits";
 import { MAX_PROBLEMS } from "./value-walk";
 import type { FieldType, MessageSchema } from "./types";
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 const COLON = 58;
+const COMMA = 44;
+/** Brackets and braces differ in one bit. */
+const OPENING = 0x5b;
+const CLOSING = 0x5d;
+const BRACE_BIT = 0x20;
 
-/** Members of all objects of a valid JSON text, repeated names counted each time: the colons outside strings. */
-export function countMembers(text: string): number {
+/** What a text holds before it is parsed. Of a text that is no JSON it says something, and the parser says the rest. */
+export interface JsonShape {
+  /** members of all objects, repeated names counted each time: the colons outside strings */
+  members: number;
+  /** signs as VALUES_MAX counts them; beyond it the count stops */
+  values: number;
+  /** containers nest deeper than DEPTH_MAX */
+  isTooDeep: boolean;
+}
+
+/** One look at the text. It ends where the text is found too large or too deep. */
+export function shapeOf(text: string): JsonShape {
   const length = text.length;
   let members = 0;
+  let values = 0;
+  let depth = 0;
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
-    if (code === COLON) members++;
-    else if (code === QUOTE) i = endOfString(text, i);
+    if (code === QUOTE) i = endOfString(text, i);
+    else if (code === COLON) {
+      members++;
+      values++;
+    } else if (code === COMMA) values++;
+    else if ((code & ~BRACE_BIT) === OPENING) {
+      values++;
+      if (++depth > DEPTH_MAX) return { members, values, isTooDeep: true };
+    } else if ((code & ~BRACE_BIT) === CLOSING) depth--;
+    else continue;
+    if (values > VALUES_MAX) break;
   }
-  return members;
+  return { members, values, isTooDeep: false };
 }
 
 /** Index of the closing quote of the string that opens at `start`; the length of the text when there is none. */

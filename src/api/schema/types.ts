@@ -51,6 +51,8 @@ export interface Field {
   required?: boolean;
   default?: unknown;
   description?: string;
+  /** no object keeps it: it counts for itself in the size of a document */
+  isTransient?: boolean;
   /** protobuf only: the nested message's fields stand inline in JSON (Volume.volumeSource) */
   inline?: boolean;
 }
@@ -66,6 +68,8 @@ export interface MessageSchema {
   byNumber: ReadonlyMap<number, Field>;
   /** scalars that stand in JSON even when nobody set them, with their zero value */
   zeros: readonly (readonly [name: string, zero: unknown])[];
+  /** members that every stored value has besides, and the fewest characters that their values take */
+  stored: readonly (readonly [name: string, characters: number])[];
   /** the message also carries kind and apiVersion (API kinds and their lists); they are never among `fields` */
   isKind?: boolean;
   /** server-side apply treats the whole message as one leaf (`x-kubernetes-map-type: atomic`) */
@@ -83,7 +87,8 @@ export interface TypeMeta {
  * `typeMeta` is what could be read of the document's kind and apiVersion.
  */
 export interface DecodeError {
-  reason: "syntax" | "type" | "limit";
+  /** "size": 413, and `cause` is the whole message */
+  reason: "syntax" | "type" | "limit" | "size";
   cause: string;
   typeMeta: TypeMeta;
 }

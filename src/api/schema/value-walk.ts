@@ -9,13 +9,14 @@
 import { assertNever } from "../../core/base/assert";
 import { normalBase64 } from "../../core/base/base64";
 import { isInt64 } from "../../core/base/exact-json";
+import { DEPTH_MAX, OBJECT_MAX_BYTES, TOO_LARGE } from "./decode-limits";
 import { formatMicroTime, formatTime, hasMicroFraction, isZeroTime, parseInstant, timeProblem } from "./instant";
 import { goKind } from "./json-value";
 import { canonicalQuantity, type SmallestUnit } from "./quantity";
 import type { Field, FieldType, MessageSchema } from "./types";
 
-/** Deeper documents are refused. No API object comes near this depth, and later recursive steps rely on the bound. */
-const MAX_DEPTH = 1000;
+/** The failure of a document that nests too deeply. */
+export const TOO_DEEP = "exceeded max depth";
 /** Strict decoding problems reported for one document, so that a hostile body cannot make a huge answer. */
 export const MAX_PROBLEMS = 100;
 
@@ -70,6 +71,21 @@ function goValue(value: unknown, wantsInteger: boolean): string {
   return kind === "number" && wantsInteger ? `number ${String(value)}` : kind;
 }
 
+/** Quotes, colon and comma of a member. */
+const MEMBER_CHARACTERS = 4;
+
+/** The fewest characters of a value in JSON, those of its members and items apart. */
+function ownSize(value: unknown): number {
+  switch (typeof value) {
+    case "string":
+      return value.length + 2;
+    case "boolean":
+      return 4;
+    default:
+      return 1;
+  }
+}
+
 export class ValueWalk {
   /** members met so far, those of unknown and free-form values included */
   members = 0;
@@ -78,6 +94,8 @@ export class ValueWalk {
   /** the first error, in Go's words; once set, the walk is over and the value is unusable */
   failure: string | undefined;
   private readonly path: (string | number)[] = [];
+  /** The fewest characters that the stored JSON of what was met can have. The status is stored by writes of its own, and counts for itself. */
+  private size = 0;
 
   /** Walks an object that is a `schema`; `depth` counts the containers around it. */
   message(object: JsonObject, schema: MessageSchema, depth: number): void {
@@ -86,15 +104,36 @@ export class ValueWalk {
       this.members++;
       const field = byName.get(name);
       if (field === undefined) this.unknown(object, name, schema, depth);
+      else if (field.isTransient || (depth === 1 && name === "status")) this.apart(object, name, field, schema, depth);
       else this.field(object, name, field, schema, depth);
       if (this.failure !== undefined) return;
     }
-    for (const [name, zero] of schema.zeros) object[name] ??= zero;
+    for (const [name, zero] of schema.zeros) {
+      if (object[name] !== undefined) continue;
+      object[name] = zero;
+      this.count(name.length + MEMBER_CHARACTERS + ownSize(zero));
+    }
+    for (const [name, characters] of schema.stored) {
+      if (object[name] === undefined) this.count(name.length + MEMBER_CHARACTERS + characters);
+    }
+  }
+
+  private apart(object: JsonObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
+    const { size } = this;
+    this.size = 0;
+    this.field(object, name, field, schema, depth);
+    this.size = size;
+  }
+
+  private count(characters: number): void {
+    this.size += characters;
+    if (this.size > OBJECT_MAX_BYTES) this.fail(TOO_LARGE);
   }
 
   private field(object: JsonObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
     const before = object[name];
     const after = this.value(before, field.type, field.presence === "plain", name, schema, depth);
+    if (after !== ABSENT) this.count(name.length + MEMBER_CHARACTERS + ownSize(after));
     if (after === before) return;
     if (after === ABSENT) delete object[name];
     else object[name] = after;
@@ -151,7 +190,7 @@ export class ValueWalk {
         return this.quantity(value, -9, dropZero);
       case "fieldsV1":
         if (!isObject(value)) return this.fail(`json: cannot unmarshal ${goValue(value, false)} into Go value of type v1.FieldsV1`);
-        this.free(value, depth + 1);
+        this.free(value, depth + 1, true);
         return value;
       default:
         return assertNever(type);
@@ -161,7 +200,7 @@ export class ValueWalk {
 
   /** Runs `walk` one level deeper in the path. */
   private nested(value: object, name: string | number, depth: number, walk: () => void, dropEmpty = false): unknown {
-    if (depth >= MAX_DEPTH) return this.fail("exceeded max depth");
+    if (depth >= DEPTH_MAX) return this.fail(TOO_DEEP);
     this.path.push(name);
     walk();
     if (this.failure === undefined) this.path.pop();
@@ -173,8 +212,9 @@ export class ValueWalk {
   private list(list: unknown[], of: FieldType, owner: MessageSchema, depth: number): void {
     for (let i = 0; i < list.length; i++) {
       const before = list[i];
-      const after = before === null ? zeroOf(of) : this.value(before, of, false, i, owner, depth);
+      const after = before === null && of.kind !== "message" ? zeroOf(of) : this.value(before ?? {}, of, false, i, owner, depth);
       if (this.failure !== undefined) return;
+      this.count(ownSize(after) + 1);
       if (after !== before) list[i] = after;
     }
   }
@@ -186,9 +226,10 @@ export class ValueWalk {
       // Go's errors name struct fields only; its strict problems also name the map keys above a field
       const place = of.kind === "message" || of.kind === "list" || of.kind === "map" ? key : NO_NAME;
       // a map of quantities is always a list of resources
-      const read = () => (of.kind === "quantity" ? this.quantity(before, -3) : this.value(before, of, false, place, owner, depth));
+      const read = (): unknown => (of.kind === "quantity" ? this.quantity(before, -3) : this.value(before, of, false, place, owner, depth));
       const after = before === null ? zeroOf(of) : read();
       if (this.failure !== undefined) return;
+      this.count(key.length + MEMBER_CHARACTERS + ownSize(after));
       // defineProperty, because assigning to a key named __proto__ would not make a member
       if (after !== before) Object.defineProperty(map, key, { value: after, enumerable: true, writable: true, configurable: true });
     }
@@ -222,19 +263,24 @@ export class ValueWalk {
   }
 
   /** A value without a schema: only its members are counted and its depth is bounded. */
-  private free(value: unknown, depth: number): void {
+  private free(value: unknown, depth: number, isStored = false): void {
     if (typeof value !== "object" || value === null || this.failure !== undefined) return;
-    if (depth > MAX_DEPTH) {
-      this.fail("exceeded max depth");
+    if (depth > DEPTH_MAX) {
+      this.fail(TOO_DEEP);
       return;
     }
     if (Array.isArray(value)) {
-      for (const item of value) this.free(item, depth + 1);
+      for (const item of value) {
+        if (isStored) this.count(ownSize(item) + 1);
+        this.free(item, depth + 1, isStored);
+      }
       return;
     }
     for (const name in value) {
       this.members++;
-      this.free((value as JsonObject)[name], depth + 1);
+      const member = (value as JsonObject)[name];
+      if (isStored) this.count(name.length + MEMBER_CHARACTERS + ownSize(member));
+      this.free(member, depth + 1, isStored);
     }
   }
 

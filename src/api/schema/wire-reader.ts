@@ -5,6 +5,8 @@
  * returns something harmless, so that callers check once, at the end.
  */
 
+import { TOO_MANY_VALUES, VALUES_MAX } from "./decode-limits";
+
 export const VARINT = 0;
 export const DELIMITED = 2;
 const FIXED64 = 1;
@@ -22,6 +24,8 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export class WireReader {
   failure: string | undefined;
+  /** tags and packed items read so far */
+  private values = 0;
   /** index of the next byte */
   at: number;
   /** the high half of the last varint; `varint` returns the low one */
@@ -40,7 +44,10 @@ export class WireReader {
 
   /** Whether there is something to read before `end`. */
   more(end: number): boolean {
-    return this.failure === undefined && this.at < end;
+    if (this.failure !== undefined || this.at >= end) return false;
+    if (++this.values <= VALUES_MAX) return true;
+    this.fail(TOO_MANY_VALUES);
+    return false;
   }
 
   /** States that a message ended where its length said. */

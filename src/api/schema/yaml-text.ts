@@ -22,6 +22,7 @@ import {
 } from "yaml";
 import { integerOf, parseJson } from "../../core/base/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
+import { YAML_MAX_CHARS, YAML_STEPS_MAX } from "./decode-limits";
 import type { JsonValue } from "./json-value";
 
 export interface ParsedYaml {
@@ -34,10 +35,10 @@ export interface ParsedYaml {
 /** Deeper values are refused; no API object comes near. */
 const DEPTH_MAX = 250;
 const REPEATED_MAX = 100;
-/** Steps of reading: some seconds of work. The largest object that storage takes needs far fewer, and JSON is not read here. */
-const LEXEMES_MAX = 200_000;
 /** What aliases may repeat, in characters; each alias counts as the whole text, which is the most it can repeat. */
-const ALIASED_CHARS_MAX = 32 * 1024 * 1024;
+const ALIASED_CHARS_MAX = 8 * 1024 * 1024;
+/** Digits of one number: the library reads them in a time that grows with their square. */
+const DIGITS_MAX = 4_096;
 const TOO_DEEP = "exceeded max depth";
 
 /** Parts of YAML 1.1 that Go leaves out: dates and base-60 numbers are text; there are no collections but maps and lists. */
@@ -49,11 +50,19 @@ function tagsOfGo(tags: Tags): Tags {
   return [...known, "intOct"];
 }
 
+/** V8's own member. */
+const stacks = Error as { stackTraceLimit?: number | undefined };
+
 const SCHEMA: SchemaOptions = { schema: "yaml-1.1", merge: true, customTags: tagsOfGo };
 
 /** The first document of `text`, null when there is none. The error is Go's text as far as the library says the same. */
 export function parseYamlText(text: string): Result<ParsedYaml, string> {
+  if (text.length > YAML_MAX_CHARS)
+    return err(`error converting YAML to JSON: yaml: the document is too large: limit is ${YAML_MAX_CHARS} characters`);
   const lines = new LineCounter();
+  // The library makes an error for each thing that is wrong, and a stack for each error; only the first error is told.
+  const stackTraceLimit = stacks.stackTraceLimit;
+  stacks.stackTraceLimit = 0;
   try {
     const composer = new Composer({ ...SCHEMA, intAsBigInt: true, uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
     for (const document of composer.compose(tokensOf(text, lines), true, text.length)) return read(document, text, lines);
@@ -61,6 +70,8 @@ export function parseYamlText(text: string): Result<ParsedYaml, string> {
   } catch (error) {
     if (error instanceof RangeError) return err(TOO_DEEP);
     return err(`error converting YAML to JSON: yaml: ${error instanceof Error ? error.message : "cannot be read"}`);
+  } finally {
+    stacks.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -105,13 +116,32 @@ function checkAliases(document: Document.Parsed, chars: number): void {
 function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void> {
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
-  let lexemes = 0;
+  let steps = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    if (++lexemes > LEXEMES_MAX) throw new Error("the document is too large");
+    steps += 1 + stepsIn(lexeme);
+    if (steps > YAML_STEPS_MAX) throw new Error(`the document is too large: limit is ${YAML_STEPS_MAX} words, signs and lines`);
+    if (lexeme.length > DIGITS_MAX && NUMBER.test(lexeme)) throw new Error(`a number has more than ${DIGITS_MAX} digits`);
     yield* parser.next(lexeme);
     if (parser.stack.length > DEPTH_MAX) throw new RangeError(TOO_DEEP);
   }
   yield* parser.end();
+}
+
+const NUMBER = /^[-+]?[0-9][0-9_]*$/;
+const LINE_FEED = "\n";
+const BACKSLASH = "\\";
+/** What may follow a backslash in double quotes. */
+const ESCAPES = '0abtnvfre "/\\N_LPxuU\t\r\n';
+
+/** Lines in a word, and what would be an error each. */
+function stepsIn(lexeme: string): number {
+  let steps = 0;
+  for (let at = lexeme.indexOf(LINE_FEED); at >= 0; at = lexeme.indexOf(LINE_FEED, at + 1)) steps++;
+  if (!lexeme.startsWith('"')) return steps;
+  for (let at = lexeme.indexOf(BACKSLASH); at >= 0; at = lexeme.indexOf(BACKSLASH, at + 2)) {
+    if (!ESCAPES.includes(lexeme.charAt(at + 1))) steps++;
+  }
+  return steps;
 }
 
 function findRepeated(node: ParsedNode, lines: LineCounter, repeated: string[]): void {

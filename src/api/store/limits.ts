@@ -1,8 +1,5 @@
 /** Every bound of stores, watches and published copies, with its unit in the name and the reason for its size. */
 
-/** Stored JSON of one object; a row may hold 2 MB. Upstream's etcd refuses beyond the same size. */
-export const OBJECT_MAX_BYTES = 1_572_864;
-
 /** Writes that wait for one drain. Beyond it the answer is 429, so that the wait of the others stays bounded. */
 export const STORE_QUEUE_MAX = 2_000;
 

@@ -1,6 +1,6 @@
 /** How much JSON one object may be. Upstream: etcd's limit of a request, which its apiserver passes on as 413. */
-import { OBJECT_MAX_BYTES } from "./limits";
 import { requestTooLarge, type Status } from "../meta/status";
+import { OBJECT_MAX_BYTES, TOO_LARGE } from "../schema/decode-limits";
 
 const encoder = new TextEncoder();
 
@@ -10,5 +10,5 @@ export function isTooLarge(text: string): boolean {
 }
 
 export function tooLarge(): Status {
-  return requestTooLarge(`Request entity too large: limit is ${OBJECT_MAX_BYTES}`);
+  return requestTooLarge(TOO_LARGE);
 }

@@ -9,13 +9,13 @@ import { applyMergePatch } from "../patch/merge-patch";
 import { patchProblems } from "../patch/patch-body";
 import { type PatchError, patchErrorStatus } from "../patch/patch-error";
 import { applyStrategicMerge, goMap } from "../patch/strategic-merge";
-import { badRequest, invalid, type Status, unregisteredKind } from "../meta/status";
+import { badRequest, invalid, requestTooLarge, type Status, unregisteredKind } from "../meta/status";
 import { apiVersionOf } from "../meta/type-meta";
 import { fieldContextOf, type FieldWriter, setManagedFields } from "./field-tracking";
 import type { ResourceDefinition } from "../registry/resource";
 import type { PatchType, WriteRequest } from "../rpc/store";
 import { validateValue } from "../schema/decode-json";
-import type { TypeMeta } from "../schema/types";
+import type { DecodeError, TypeMeta } from "../schema/types";
 import { isTooLarge, tooLarge } from "./object-size";
 
 export type PatchWrite = WriteRequest & { verb: "patch" };
@@ -32,7 +32,7 @@ export function patched(
   if (!changed.ok) return err(patchErrorStatus(changed.error));
   const unfit = (cause: string): Result<never, Status> => err(unfitResult(printed(request, stored, served), cause));
   const decoded = decode(changed.value, served);
-  if (!decoded.ok) return unfit(decoded.error);
+  if (!decoded.ok) return decoded.error.reason === "size" ? err(requestTooLarge(decoded.error.cause)) : unfit(decoded.error.cause);
   const { typeMeta, object } = decoded.value;
   const isSameKind = typeMeta.apiVersion === apiVersionOf(served.group, version) && typeMeta.kind === served.kind;
   // Upstream applies a strategic merge patch to the decoded object, whose type stays what it is.
@@ -62,7 +62,11 @@ export function applied(request: PatchWrite, stored: string | undefined, writer:
   });
   if (!result.ok) return result;
   const decoded = decode(result.value.object as unknown as JsonObject, served);
-  if (!decoded.ok) return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${decoded.error}`));
+  if (!decoded.ok) {
+    const { reason, cause } = decoded.error;
+    if (reason === "size") return err(requestTooLarge(cause));
+    return err(badRequest(`${served.kind} in version "${version}" cannot be handled as a ${served.kind}: ${cause}`));
+  }
   const { object } = decoded.value;
   setManagedFields(object, result.value.managedFields);
   return ok(object);
@@ -72,13 +76,13 @@ function shown(served: ResourceDefinition, stored: KubeObject): KubeObject {
   return served.representationOf?.fromStored(stored) ?? stored;
 }
 
-/** A patched value as an object in its stored form. The value is changed in place. The error is the cause in Go's words. */
+/** A patched value as an object in its stored form. The value is changed in place. */
 function decode(
   value: JsonObject,
   served: ResourceDefinition,
-): Result<{ object: KubeObject; typeMeta: TypeMeta; problems: string[] }, string> {
+): Result<{ object: KubeObject; typeMeta: TypeMeta; problems: string[] }, DecodeError> {
   const decoded = validateValue(value, served.schema);
-  if (!decoded.ok) return err(decoded.error.cause);
+  if (!decoded.ok) return decoded;
   const { typeMeta, problems } = decoded.value;
   const object = decoded.value.value as KubeObject;
   return ok({ object: served.representationOf?.toStored(object) ?? object, typeMeta, problems });

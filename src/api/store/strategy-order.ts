@@ -9,12 +9,12 @@
  * apply has settled them already and names no writer.
  *
  * The steps left of the bar change the object in place (the caller owns `after` and the object to be created). Those right of it only judge;
- * all their errors are collected.
+ * their errors are collected, up to a number.
  */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { semanticEqual } from "../meta/equality";
-import type { FieldError } from "../meta/field-errors";
+import { collected, type FieldError } from "../meta/field-errors";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
 import { generateName } from "../meta/generate-name";
 import type { Random } from "../../core/base/ports";
@@ -99,12 +99,8 @@ function validateCreate(definition: ResourceDefinition, object: KubeObject, cont
 export function beforeCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
   const prepared = prepareCreate(definition, object, input);
   if (!prepared.ok) return prepared;
-  return verdict(
-    definition,
-    object,
-    validateCreate(definition, object, input.context),
-    prepared.value.concat(definition.strategy.warnings(object)),
-  );
+  const judge = (): FieldError[] => validateCreate(definition, object, input.context);
+  return verdict(definition, object, judge, () => prepared.value.concat(definition.strategy.warnings(object)));
 }
 
 /** Everything of an update that changes `after`. The resourceVersion is the caller's business. */
@@ -132,8 +128,8 @@ export function beforeUpdate(
 ): Verdict {
   const prepared = prepareUpdate(definition, change, context, writer);
   if (!prepared.ok) return prepared;
-  const warnings = prepared.value.concat(definition.strategy.warnings(change.after, change.before));
-  return verdict(definition, change.after, validateUpdate(definition, change, context), warnings);
+  const judge = (): FieldError[] => validateUpdate(definition, change, context);
+  return verdict(definition, change.after, judge, () => prepared.value.concat(definition.strategy.warnings(change.after, change.before)));
 }
 
 /** The status endpoint. */
@@ -147,9 +143,8 @@ export function beforeStatusUpdate(
     definition.strategy.prepareForStatusUpdate(change, context),
   );
   if (!prepared.ok) return prepared;
-  const errors = changeErrors(definition, change).concat(definition.strategy.validateStatusUpdate(change, context));
-  const warnings = errors.length === 0 ? (definition.strategy.statusWarnings?.(change.after) ?? []) : [];
-  return verdict(definition, change.after, errors, prepared.value.concat(warnings));
+  const judge = (): FieldError[] => changeErrors(definition, change).concat(definition.strategy.validateStatusUpdate(change, context));
+  return verdict(definition, change.after, judge, () => prepared.value.concat(definition.strategy.statusWarnings?.(change.after) ?? []));
 }
 
 /** The finalize endpoint (namespaces): spec.finalizers as sent, status as stored. */
@@ -163,8 +158,8 @@ export function beforeFinalizeUpdate(
     keepMembers(change, (key) => key !== "metadata" && key !== "spec"),
   );
   if (!prepared.ok) return prepared;
-  const errors = changeErrors(definition, change).concat(definition.strategy.validate(change.after, context));
-  return verdict(definition, change.after, errors, prepared.value);
+  const judge = (): FieldError[] => changeErrors(definition, change).concat(definition.strategy.validate(change.after, context));
+  return verdict(definition, change.after, judge, () => prepared.value);
 }
 
 function prepareChange(
@@ -223,6 +218,7 @@ function changeErrors(definition: ResourceDefinition, change: Change<KubeObject>
   return metadataErrors(definition, change.after).concat(validateObjectMetaUpdate({ after, before: metadataOf(change.before) }));
 }
 
-function verdict(definition: ResourceDefinition, object: KubeObject, errors: readonly FieldError[], warnings: string[]): Verdict {
-  return errors.length === 0 ? ok(warnings) : err(invalid(definition, object.metadata?.name ?? "", errors));
+function verdict(definition: ResourceDefinition, object: KubeObject, judge: () => FieldError[], warnings: () => string[]): Verdict {
+  const errors = collected(judge);
+  return errors.length === 0 ? ok(warnings()) : err(invalid(definition, object.metadata?.name ?? "", errors));
 }

@@ -3,6 +3,7 @@
  * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
  */
 import type { DeleteOptions, KubeObject } from "../../api/meta/kubernetes";
+import { collected } from "../../api/meta/field-errors";
 import { badRequest, created, type Status, unclassified } from "../../api/meta/status";
 import type { ActionDefinition } from "../../api/registry/resource";
 import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
@@ -68,7 +69,7 @@ function writeOf(
   if (name === "") return err(badRequest("Name parameter required."));
   const key = { namespace: info.namespace, name };
   if (effect.does === "change") {
-    const errors = effect.validate(document).map(({ field, body }) => `${field}: ${body}`);
+    const errors = collected(() => effect.validate(document)).map(({ field, body }) => `${field}: ${body}`);
     // Upstream answers these errors without a reason of their own.
     if (errors.length > 0) return err(unclassified(errors.length === 1 ? (errors[0] ?? "") : `[${errors.join(", ")}]`));
     return ok({ verb: "act", key, action, document: JSON.stringify(document), options });

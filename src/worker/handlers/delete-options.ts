@@ -1,7 +1,7 @@
 /** DeleteOptions of a request: from the body when there is one, else from the query (upstream apiserver pkg/endpoints/handlers/delete.go). */
 import { err, ok, type Result } from "../../core/base/result";
 import type { DeleteOptions } from "../../api/meta/kubernetes";
-import { badRequest, type Status, unregisteredKind, unsupportedMediaType } from "../../api/meta/status";
+import { badRequest, requestTooLarge, type Status, unregisteredKind, unsupportedMediaType } from "../../api/meta/status";
 import type { DeleteOptionsRequest } from "../../api/rpc/store";
 import { DeleteOptionsSchema } from "../../api/schema/meta";
 import { decodeDocument } from "../http/decode-body";
@@ -33,7 +33,7 @@ function bodyDeleteOptions(bytes: Uint8Array, { request }: ResourceRequest): Res
   if (!type) return err(unsupportedMediaType(BODY_TYPES));
   const decoded = decodeDocument(bytes, type, DeleteOptionsSchema);
   // unlike an object's body: upstream sends the cause alone
-  if (!decoded.ok) return err(badRequest(decoded.error.cause));
+  if (!decoded.ok) return err(decoded.error.reason === "size" ? requestTooLarge(decoded.error.cause) : badRequest(decoded.error.cause));
   const { kind, apiVersion } = decoded.value.typeMeta;
   if (kind !== "" && kind !== KIND) return err(badRequest(unregisteredKind(kind, apiVersion)));
   return ok(rawDeleteOptions(decoded.value.value as DeleteOptions));

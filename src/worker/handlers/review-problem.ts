@@ -2,7 +2,7 @@
  * Why a review cannot be answered. Source: upstream pkg/apis/authorization/validation and the registries' own checks. Upstream has lost the
  * review's kind and name when it refuses with 422.
  */
-import { type FieldError, forbiddenField, invalidValue, required, tooMany } from "../../api/meta/field-errors";
+import { collected, type FieldError, forbiddenField, invalidValue, required, tooMany } from "../../api/meta/field-errors";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { validateLabelValue, validateQualifiedName } from "../../api/meta/names";
 import { badRequest, invalid, type Status } from "../../api/meta/status";
@@ -60,7 +60,7 @@ export function reviewProblem(review: Review, body: ReviewBody, namespace: strin
     case "SelfSubjectRulesReview":
       return spec.namespace ? undefined : badRequest("no namespace on request");
     default: {
-      const errors = accessErrors(review, body, spec, namespace);
+      const errors = collected(() => accessErrors(review, body, spec, namespace));
       return errors.length === 0 ? undefined : invalid({ group: review.group, resource: "", kind: "" }, "", errors);
     }
   }

@@ -5,6 +5,7 @@ import { rfc3339Seconds } from "../../api/meta/time";
 import { apiVersionOf } from "../../api/meta/type-meta";
 import { namespaceMismatch } from "../http/body-names";
 import type { BodyRequest } from "../http/read-body";
+import { REVIEW_MAX_BYTES } from "../http/limits";
 import { readObject } from "../http/read-object";
 import { ANSWER_TYPES, negotiate } from "../http/negotiate";
 import { parseWriteOptions } from "../http/write-options";
@@ -38,7 +39,7 @@ export async function createReview(
   const rendering = renderingOf(accepted.encoding, query, userAgent);
   const options = parseWriteOptions("CreateOptions", query, { userAgent, group: review.group, version: review.version });
   if (!options.ok) return statusResponse(options.error, rendering);
-  const body = await readObject({ request, place, timeoutMs }, review, options.value.fieldValidation);
+  const body = await readObject({ request, place, timeoutMs }, review, options.value.fieldValidation, REVIEW_MAX_BYTES);
   if (!body.ok) return statusResponse(body.error, rendering);
   const { object, warnings } = body.value;
   const asked: ReviewBody = { ...object, metadata: ownMetadata(review, object.metadata ?? {}) };

@@ -3,7 +3,7 @@
  * Source: upstream apiserver endpoints/handlers (create.go, update.go, rest.go: transformDecodeError).
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
-import { badRequest, type Status, unregisteredKind } from "../../api/meta/status";
+import { badRequest, requestTooLarge, type Status, unregisteredKind } from "../../api/meta/status";
 import { apiVersionOf } from "../../api/meta/type-meta";
 import type { FieldValidation } from "../../api/rpc/store";
 import { type Decoded, decodeJson, decodeUtf8, validateValue } from "../../api/schema/decode-json";
@@ -74,6 +74,7 @@ function cannotBeHandled(kind: string, version: string, expectedKind: string, ca
 
 /** The 400 for bytes that are not a document of the expected kind. */
 function undecodable(error: DecodeError, bytes: Uint8Array, expected: Pick<Expected, "kind" | "version">): Status {
+  if (error.reason === "size") return requestTooLarge(error.cause);
   if (error.reason === "syntax") {
     return badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${error.cause} (${summaryOf(bytes)})`);
   }

@@ -3,6 +3,9 @@
 /** Request bodies: what upstream's apiserver accepts (`--max-request-bytes` default of its generic server). */
 export const BODY_MAX_BYTES = 3 * 1024 * 1024;
 
+/** Body of a review: a question with some names. Anybody may ask, with any credential. */
+export const REVIEW_MAX_BYTES = 64 * 1024;
+
 /**
  * How long a body may take to arrive; a request's own `timeout` may shorten it. A client that stalls holds a place among the requests under way.
  * Upstream: `--request-timeout`, one minute for all requests but watches.

@@ -17,8 +17,12 @@ export interface BodyRequest {
   timeoutMs?: number;
 }
 
+export function bodyTooLarge(bytesMax: number): Status {
+  return requestTooLarge(`Request entity too large: limit is ${bytesMax}`);
+}
+
 function tooLarge(): Status {
-  return requestTooLarge(`Request entity too large: limit is ${BODY_MAX_BYTES}`);
+  return bodyTooLarge(BODY_MAX_BYTES);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Endpoints (core/v1, deprecated): upstream pkg/apis/core/validation ValidateEndpoints and defaults.go. */
 import { semanticEqual } from "../../meta/equality";
 import { invalidValue, notSupported, required } from "../../meta/field-errors";
-import type { FieldError } from "../../meta/field-errors";
+import { collected, type FieldError } from "../../meta/field-errors";
 import type { Endpoints } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
@@ -17,7 +17,7 @@ type Port = NonNullable<Subset["ports"]>[number];
 
 /** Subsets that an update leaves as they are need not hold to the rules: older releases may have taken them. */
 function validateEndpoints(endpoints: Endpoints, _: StrategyContext, before?: Endpoints): FieldError[] {
-  const errors = validateSubsets(endpoints);
+  const errors = collected(() => validateSubsets(endpoints));
   return errors.length > 0 && before && semanticEqual(before.subsets, endpoints.subsets) ? [] : errors;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { OBJECT_MAX_BYTES, STORE_QUEUE_MAX } from "../../../../src/api/store/limits";
+import { OBJECT_MAX_BYTES } from "../../../../src/api/schema/decode-limits";
+import { STORE_QUEUE_MAX } from "../../../../src/api/store/limits";
 import type { Lease, Namespace, Pod } from "../../../../src/api/meta/kubernetes";
 import { configMapsDefinition } from "../../../../src/api/registry/config-maps/definition";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";

@@ -21,6 +21,20 @@ describe("reviews", () => {
     });
   });
 
+  it("a review of more than 64 KiB: 413, whatever it asks", async () => {
+    const spec = (length: number) => ({ spec: { user: "u".repeat(length), resourceAttributes: { verb: "get", resource: "pods" } } });
+    expect(await review("authorization.k8s.io/v1/subjectaccessreviews", spec(60_000))).toMatchObject({ code: 201 });
+    for (const path of [
+      ...["selfsubjectreviews", "tokenreviews"].map((name) => `authentication.k8s.io/v1/${name}`),
+      ...["selfsubjectaccessreviews", "selfsubjectrulesreviews", "subjectaccessreviews", "namespaces/x/localsubjectaccessreviews"].map(
+        (name) => `authorization.k8s.io/v1/${name}`,
+      ),
+    ]) {
+      const message = "Request entity too large: limit is 65536";
+      expect(await review(path, spec(65_536)), path).toMatchObject({ code: 413, body: { reason: "RequestEntityTooLarge", message } });
+    }
+  });
+
   it("SelfSubjectAccessReview: allowed", async () => {
     const spec = { resourceAttributes: { namespace: "x", verb: "create", resource: "services" } };
     expect(await review("authorization.k8s.io/v1/selfsubjectaccessreviews", { spec })).toMatchObject({

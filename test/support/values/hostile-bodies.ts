@@ -1,0 +1,324 @@
+/** Bodies that are as large as a request may be and say as much as possible of one field: over each list and map of each kind that is served. */
+import { definitions } from "../../../src/api/registry/all";
+import { DeleteOptionsSchema } from "../../../src/api/schema/meta";
+import { VALUES_MAX, YAML_STEPS_MAX } from "../../../src/api/schema/decode-limits";
+import type { Field, FieldType, MessageSchema } from "../../../src/api/schema/types";
+import type { BodyType } from "../../../src/worker/http/content-type";
+import type { Expected } from "../../../src/worker/http/decode-body";
+import { BODY_MAX_BYTES, REVIEW_MAX_BYTES } from "../../../src/worker/http/limits";
+import { REVIEWS } from "../../../src/worker/routing/review-kinds";
+
+export interface HostileBody {
+  /** `Pod spec.containers[] = {} as json` */
+  name: string;
+  expected: Expected;
+  type: BodyType;
+  bytes: Uint8Array;
+}
+
+/** A kind that some request's body may be. */
+export const BODY_KINDS: readonly Expected[] = [
+  ...definitions.map(({ kind, group, versions, schema }) => ({ kind, group, version: versions[0] ?? "", schema })),
+  ...definitions.flatMap(({ actions = [] }) => actions),
+  ...REVIEWS,
+  { kind: "DeleteOptions", group: "", version: "v1", schema: DeleteOptionsSchema },
+];
+
+/** A list or map somewhere in a kind, and the fields that lead there. */
+interface Place {
+  /** the message and its field, wherever the message stands in the kind */
+  name: string;
+  path: readonly Field[];
+  of: FieldType;
+  isMap: boolean;
+}
+
+/** Lists nest no deeper in any kind than this. */
+const DEPTH_MAX = 9;
+
+function* placesIn(schema: MessageSchema, path: readonly Field[] = []): Generator<Place> {
+  if (path.length > DEPTH_MAX) return;
+  for (const field of schema.fields) yield* placesAt(field, schema, [...path, field]);
+}
+
+function* placesAt({ name, type }: Field, owner: MessageSchema, path: readonly Field[]): Generator<Place> {
+  if (type.kind === "message") yield* placesIn(type.message(), path);
+  if (type.kind !== "list" && type.kind !== "map") return;
+  yield { name: `${owner.name}.${name}`, path, of: type.of, isMap: type.kind === "map" };
+  if (type.of.kind === "message") yield* placesIn(type.of.message(), path);
+}
+
+/** Items of a body: as many as its decoder takes, or nearly so. More of them are refused at once. */
+const ITEMS: Readonly<Record<BodyType, number>> = { json: VALUES_MAX / 3, yaml: YAML_STEPS_MAX / 5, protobuf: VALUES_MAX - 10 };
+
+/** Bodies of each place in each encoding: of equal small items, of items that differ, and of nulls. */
+export function* hostileBodies(kinds: readonly Expected[] = BODY_KINDS, itemsMax = BODY_MAX_BYTES): Generator<HostileBody> {
+  for (const expected of kinds) {
+    const known = new Set<string>();
+    for (const place of placesIn(expected.schema)) {
+      // The containers of a Pod stand in two lists: once is enough for what is in them.
+      if (known.has(place.name)) continue;
+      known.add(place.name);
+      for (const { what, itemAt } of itemsOf(place.of)) yield* textBodies(expected, place, what, itemAt, itemsMax);
+      if (!isReview(expected)) yield protobufBody(expected, place, itemsMax);
+    }
+  }
+}
+
+/** Bodies whose form is hostile, whatever their kind is. */
+export function* hostileForms(expected: Expected): Generator<HostileBody> {
+  for (const [what, text] of FORMS) {
+    for (const type of ["json", "yaml"] as const) {
+      yield { name: `${expected.kind} ${what} as ${type}`, expected, type, bytes: bytesOf(text(BODY_MAX_BYTES)) };
+    }
+  }
+}
+
+type ItemAt = (i: number) => string;
+
+function itemsOf(of: FieldType): { what: string; itemAt: ItemAt }[] {
+  switch (of.kind) {
+    case "message": {
+      const text = [...of.message().byName.values()].find(({ type }) => type.kind === "string");
+      const number = [...of.message().byName.values()].find(({ type }) => type.kind === "int32");
+      const inner = [...of.message().byName.values()].find(({ type }) => type.kind === "message");
+      return [
+        { what: "{}", itemAt: () => "{}" },
+        { what: "null", itemAt: () => "null" },
+        ...(text ? [{ what: `{${text.name}}`, itemAt: (i: number) => `{"${text.name}":"a${i.toString(36)}"}` }] : []),
+        ...(text && number
+          ? [
+              {
+                what: `{${text.name},${number.name}}`,
+                itemAt: (i: number) => `{"${text.name}":"a${i.toString(36)}","${number.name}":${i}}`,
+              },
+            ]
+          : []),
+        ...(inner ? [{ what: `{${inner.name}}`, itemAt: () => `{"${inner.name}":{}}` }] : []),
+      ];
+    }
+    case "string":
+      return [
+        { what: '""', itemAt: () => '""' },
+        { what: "texts", itemAt: (i) => `"a${i.toString(36)}"` },
+        { what: "prefixed texts", itemAt: (i) => `"a.b/a${i.toString(36)}"` },
+        { what: "addresses", itemAt: (i) => `"1.${(i >> 16) % 256}.${(i >> 8) % 256}.${i % 256}"` },
+        { what: "ranges", itemAt: (i) => `"fd00:${(i >> 8).toString(16)}:${(i % 256).toString(16)}::/48"` },
+      ];
+    case "int32":
+    case "int64":
+      return [{ what: "numbers", itemAt: (i) => String(i) }];
+    case "quantity":
+      return [
+        { what: "quantities", itemAt: (i) => String(i) },
+        { what: "long quantities", itemAt: (i) => `"${i}${"1".repeat(100)}.5Ki"` },
+      ];
+    case "list":
+      return [
+        { what: "[]", itemAt: () => "[]" },
+        { what: "[text]", itemAt: (i) => `["${i.toString(36)}"]` },
+      ];
+    case "bytes":
+      return [{ what: "bytes", itemAt: () => '"YQ=="' }];
+    default:
+      return [{ what: "null", itemAt: () => "null" }];
+  }
+}
+
+/** Larger ones are refused before they are decoded. */
+function isReview({ kind }: Expected): boolean {
+  return REVIEWS.some((review) => review.kind === kind);
+}
+
+function* textBodies(expected: Expected, { path, isMap }: Place, what: string, itemAt: ItemAt, itemsMax: number): Generator<HostileBody> {
+  const bytesMax = isReview(expected) ? REVIEW_MAX_BYTES : BODY_MAX_BYTES;
+  const where = `${expected.kind} ${path.map(({ name, type }) => name + (type.kind === "list" ? "[]" : type.kind === "map" ? "{}" : "")).join(".")} = ${what}`;
+  const [head, tail] = around(path);
+  const member: ItemAt = isMap ? (i) => `"a${i.toString(36)}":${itemAt(i)}` : itemAt;
+  for (const type of ["json", "yaml"] as const) {
+    yield {
+      name: `${where} as ${type}`,
+      expected,
+      type,
+      bytes: bytesOf(filled(head, tail, member, ",", Math.min(ITEMS[type], itemsMax), bytesMax)),
+    };
+  }
+  if (path.length <= 3)
+    yield {
+      name: `${where} as yaml in lines`,
+      expected,
+      type: "yaml",
+      bytes: bytesOf(inLines(path, isMap, itemAt, Math.min(ITEMS.yaml, itemsMax), bytesMax)),
+    };
+}
+
+/** What stands before and behind the items of the last field of `path`; lists on the way have one item, maps one member. */
+function around(path: readonly Field[]): [string, string] {
+  let head = '{"metadata":{"name":"a"},';
+  let tail = "}";
+  if (path[0]?.name === "metadata") head = '{"metadata":{"name":"a",';
+  path.forEach((field, i) => {
+    const isLast = i === path.length - 1;
+    const isList = field.type.kind === "list";
+    const isMap = field.type.kind === "map";
+    const isKnown = i === 0 && field.name === "metadata";
+    // An inline field has no name of its own.
+    if (field.inline) return;
+    if (!isKnown) head += `"${field.name}":`;
+    if (isLast) {
+      head += isMap ? "{" : "[";
+      tail = (isMap ? "}" : "]") + tail;
+    } else {
+      const open = isList ? "[{" : isMap ? '{"a":{' : "{";
+      head += isKnown ? "" : open;
+      tail = (isList ? "}]" : isMap ? "}}" : "}") + tail;
+    }
+  });
+  return [head, tail];
+}
+
+function filled(head: string, tail: string, itemAt: ItemAt, between: string, itemsMax = BODY_MAX_BYTES, bytesMax = BODY_MAX_BYTES): string {
+  const parts = [head];
+  let length = head.length + tail.length;
+  for (let i = 0; i < itemsMax; i++) {
+    const part = i === 0 ? itemAt(i) : between + itemAt(i);
+    length += part.length;
+    if (length > bytesMax) break;
+    parts.push(part);
+  }
+  parts.push(tail);
+  return parts.join("");
+}
+
+/** The same in block style. */
+function inLines(path: readonly Field[], isMap: boolean, itemAt: ItemAt, itemsMax: number, bytesMax: number): string {
+  let head = "";
+  let indent = "";
+  for (const field of path) {
+    if (field.inline) continue;
+    head += `${indent}${field.name}:\n`;
+    indent += " ";
+    if (field === path.at(-1)) break;
+    if (field.type.kind === "map") {
+      head += `${indent}a:\n`;
+      indent += " ";
+    }
+    if (field.type.kind === "list") {
+      head += `${indent}-\n`;
+      indent += " ";
+    }
+  }
+  return filled(head, "", (i) => `${indent}${isMap ? `a${i.toString(36)}: ` : "- "}${itemAt(i)}\n`, "", itemsMax, bytesMax);
+}
+
+/** Forms that have nothing to do with a field. */
+const FORMS: readonly (readonly [string, (bytes: number) => string])[] = [
+  ["a long name", (bytes) => `{"metadata":{"name":"${"a".repeat(bytes - 100)}"}}`],
+  ["a long kind", (bytes) => `{"kind":"${"a".repeat(bytes - 100)}"}`],
+  ["a long unknown field", (bytes) => `{"${"a".repeat(bytes - 100)}":1}`],
+  ["unknown fields", (bytes) => filled("{", "}", (i) => `"u${i}":1`, ",").slice(0, bytes)],
+  ["a field many times", () => filled("{", "}", () => `"metadata":{}`, ",")],
+  ["an unknown field many times", () => filled("{", "}", () => `"u":0`, ",")],
+  ["brackets", (bytes) => "[".repeat(bytes)],
+  ["braces", (bytes) => '{"a":'.repeat(bytes / 5 - 1)],
+  ["closed brackets", (bytes) => `{"a":${"[".repeat(bytes / 2 - 10)}${"]".repeat(bytes / 2 - 10)}}`],
+  ["empty lists", () => filled('{"a":[', "]}", () => "[]", ",")],
+  ["zeros", () => filled('{"a":[', "]}", () => "0", ",")],
+  ["long numbers", () => filled('{"a":[12345678901234567890,', "]}", () => "0", ",")],
+  ["one long number", (bytes) => `{"a":${"1".repeat(bytes - 10)}}`],
+  ["blanks", (bytes) => `{${" ".repeat(bytes - 2)}}`],
+  ["lines", (bytes) => "\n".repeat(bytes)],
+  ["a folded scalar of lines", (bytes) => `a: >\n${"\n".repeat(bytes - 10)}`],
+  ["a folded scalar of words", (bytes) => `a: >\n${" a\n".repeat(bytes / 3 - 10)}`],
+  ["a literal scalar of lines", (bytes) => `a: |\n${" a\n".repeat(bytes / 3 - 10)}`],
+  ["a plain scalar of lines", (bytes) => `a: b\n${" a\n".repeat(bytes / 3 - 10)}`],
+  ["a plain scalar of empty lines", (bytes) => `a: b\n${"\n".repeat(bytes - 20)} c`],
+  ["a quoted scalar of lines", (bytes) => `a: "b\n${" a\n".repeat(bytes / 3 - 10)}"`],
+  ["a quoted scalar of empty lines", (bytes) => `a: "b${"\n".repeat(bytes - 20)}"`],
+  ["a single quoted scalar of lines", (bytes) => `a: 'b\n${" a\n".repeat(bytes / 3 - 10)}'`],
+  ["a quoted scalar of escapes", (bytes) => `a: "${"\\n".repeat(bytes / 2 - 10)}"`],
+  ["a quoted scalar of wrong escapes", (bytes) => `a: "${"\\q".repeat(bytes / 2 - 10)}"`],
+  ["a scalar of tabs", (bytes) => `a: b${"\t".repeat(bytes - 10)}`],
+  ["comments", (bytes) => "#\n".repeat(bytes / 2)],
+  ["a long comment", (bytes) => `#${"a".repeat(bytes - 10)}`],
+  ["document ends", (bytes) => "---\n".repeat(bytes / 4)],
+  ["directives", (bytes) => "%a\n".repeat(bytes / 3)],
+  ["keys without values", () => filled("", "", (i) => `k${i}:\n`, "")],
+  ["questions", (bytes) => "? ".repeat(bytes / 2)],
+  ["questions in lines", (bytes) => "?\n".repeat(bytes / 2)],
+  ["dashes", (bytes) => "- ".repeat(bytes / 2)],
+  ["dashes in lines", (bytes) => "-\n".repeat(bytes / 2)],
+  ["colons", (bytes) => ": ".repeat(bytes / 2)],
+  ["commas in a list", (bytes) => `[${",".repeat(bytes - 2)}]`],
+  ["closing brackets", (bytes) => "]".repeat(bytes)],
+  ["closing braces in a map", (bytes) => `a: b\n${"}".repeat(bytes - 5)}`],
+  ["anchors", () => filled("- ", "", (i) => `&a${i}\n- `, "")],
+  ["aliases", () => filled("- &a a\n", "", () => `- *a\n`, "")],
+  ["tags", () => filled("", "", () => `- !a\n`, "")],
+  ["tags together", (bytes) => `a: ${"!a ".repeat(bytes / 3 - 5)}`],
+  ["merge keys", () => filled("a: &a {b: c}\n", "", (i) => `k${i}: {<<: *a}\n`, "")],
+  ["a long word", (bytes) => `a: ${"b".repeat(bytes - 10)}`],
+  ["a long number in YAML", (bytes) => `a: ${"1_".repeat(bytes / 2 - 10)}1`],
+  ["a long octal", (bytes) => `a: 0${"7".repeat(bytes - 10)}`],
+  ["words without a colon", (bytes) => "a ".repeat(bytes / 2)],
+  ["deeper and deeper lines", () => filled("", "", (i) => `${" ".repeat(i)}a:\n`, "")],
+  ["control characters", (bytes) => `{"a":"${"\u0001".repeat(bytes - 10)}"}`],
+  ["a percent of each", (bytes) => "@`%\t".repeat(bytes / 4)],
+  ["carriage returns", (bytes) => "a: b\r\n".repeat(bytes / 6)],
+];
+
+const ENCODER = new TextEncoder();
+
+function bytesOf(text: string): Uint8Array {
+  return ENCODER.encode(text.slice(0, BODY_MAX_BYTES));
+}
+
+/** As many empty items as fit, two bytes each. */
+function protobufBody(expected: Expected, { path, of, isMap }: Place, itemsMax: number): HostileBody {
+  const last = path[path.length - 1];
+  const where = path.map(({ name }) => name).join(".");
+  const tag = varint(((last?.number ?? 0) << 3) | wireOf(of, isMap));
+  const item = [...tag, 0];
+  const headMax = 200;
+  const count = Math.min(Math.floor((BODY_MAX_BYTES - headMax) / item.length), ITEMS.protobuf - path.length, itemsMax);
+  let bytes = new Uint8Array(count * item.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = item[i % item.length] ?? 0;
+  for (const field of [...path].slice(0, -1).reverse()) {
+    // The value of a map stands in field 2 of its entry.
+    if (field.type.kind === "map") bytes = delimited(2, bytes);
+    bytes = delimited(field.number, bytes);
+  }
+  const typeMeta = joined(delimited(1, ENCODER.encode(apiVersionOf(expected))), delimited(2, ENCODER.encode(expected.kind)));
+  const body = joined(Uint8Array.of(0x6b, 0x38, 0x73, 0), delimited(1, typeMeta), delimited(2, bytes));
+  return { name: `${expected.kind} ${where} as protobuf`, expected, type: "protobuf", bytes: body };
+}
+
+function apiVersionOf({ group, version }: Expected): string {
+  return group === "" ? version : `${group}/${version}`;
+}
+
+function wireOf(of: FieldType, isMap: boolean): number {
+  return !isMap && (of.kind === "int32" || of.kind === "int64" || of.kind === "bool") ? 0 : 2;
+}
+
+function varint(value: number): number[] {
+  const out: number[] = [];
+  let rest = value;
+  for (; rest > 0x7f; rest >>>= 7) out.push((rest & 0x7f) | 0x80);
+  out.push(rest);
+  return out;
+}
+
+function delimited(number: number, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return joined(Uint8Array.from([...varint((number << 3) | 2), ...varint(bytes.length)]), bytes);
+}
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const out = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

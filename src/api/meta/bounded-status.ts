@@ -2,7 +2,26 @@
  * No Status repeats more of a request than is useful: each value in it is cut, and the whole has a size. Upstream repeats everything; a request of 3 MB
  * would get many times its size back.
  */
-import type { Status, StatusCause, StatusDetails } from "./status";
+
+interface CauseTexts {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+interface DetailTexts {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: CauseTexts[];
+}
+
+/** What of a Status can be long. */
+interface StatusTexts {
+  message?: string;
+  details?: DetailTexts;
+}
 
 /** Characters of one value: a name, a path, a verb, a selector. The longest that is valid, an annotation's key, has 317. */
 const VALUE_MAX_CHARACTERS = 512;
@@ -28,9 +47,9 @@ export function cutValue(value: string): string {
 }
 
 /** The Status with every value cut, in at most STATUS_MAX_BYTES. */
-export function boundedStatus(status: Status): Status {
+export function boundedStatus<S extends StatusTexts>(status: S): S {
   const { message, details } = status;
-  const short: Status = {
+  const short: S = {
     ...status,
     ...(message === undefined ? {} : { message: cutValues(message) }),
     ...(details ? { details: shortDetails(details) } : {}),
@@ -38,7 +57,7 @@ export function boundedStatus(status: Status): Status {
   return sizeOf(short) <= STATUS_MAX_BYTES ? short : cutStatus(short);
 }
 
-function shortDetails({ causes, ...details }: StatusDetails): StatusDetails {
+function shortDetails({ causes, ...details }: DetailTexts): DetailTexts {
   for (const member of ["name", "group", "kind", "uid"] as const) {
     const value = details[member];
     if (value !== undefined) details[member] = cutValue(value);
@@ -46,7 +65,7 @@ function shortDetails({ causes, ...details }: StatusDetails): StatusDetails {
   return causes ? { ...details, causes: causes.map(shortCause) } : details;
 }
 
-function shortCause({ message, field, ...cause }: StatusCause): StatusCause {
+function shortCause({ message, field, ...cause }: CauseTexts): CauseTexts {
   return {
     ...cause,
     ...(message === undefined ? {} : { message: cutValues(message) }),
@@ -55,10 +74,10 @@ function shortCause({ message, field, ...cause }: StatusCause): StatusCause {
 }
 
 /** The causes that find room beside the message, and as much of the message as finds room beside them. */
-function cutStatus(status: Status): Status {
+function cutStatus<S extends StatusTexts>(status: S): S {
   const { message = "", details } = status;
   let room = STATUS_MAX_BYTES - REST_MAX_BYTES - Math.min(bytesOf(message), MESSAGE_MAX_BYTES);
-  const causes: StatusCause[] = [];
+  const causes: CauseTexts[] = [];
   for (const cause of details?.causes ?? []) {
     room -= sizeOfCause(cause);
     if (room < 0) break;
@@ -72,12 +91,12 @@ function cutStatus(status: Status): Status {
   };
 }
 
-function sizeOf({ message = "", details }: Status): number {
+function sizeOf({ message = "", details }: StatusTexts): number {
   const causes = (details?.causes ?? []).reduce((sum, cause) => sum + sizeOfCause(cause), 0);
   return bytesOf(message) + causes + REST_MAX_BYTES;
 }
 
-function sizeOfCause({ reason = "", message = "", field = "" }: StatusCause): number {
+function sizeOfCause({ reason = "", message = "", field = "" }: CauseTexts): number {
   return CAUSE_BYTES + bytesOf(reason) + bytesOf(message) + bytesOf(field);
 }
 

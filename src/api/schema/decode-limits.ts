@@ -18,7 +18,7 @@ export const DEPTH_MAX = 1000;
 /** Characters of a document in YAML: an object of the largest size. */
 export const YAML_MAX_CHARS = OBJECT_MAX_BYTES;
 
-/** Steps of reading YAML: words, signs and lines. 1,000 endpoints of a slice take 60,000; all together some 200 ms. */
+/** Steps of reading YAML: words, signs and lines. 1,000 endpoints of a slice take 40,000; all together some 200 ms. */
 export const YAML_STEPS_MAX = 100_000;
 
 /** Why a document is 413: for its size. */

@@ -118,7 +118,7 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void>
   lines.addNewLine(0);
   let steps = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    steps += 1 + stepsIn(lexeme);
+    steps += stepsIn(lexeme);
     if (steps > YAML_STEPS_MAX) throw new Error(`the document is too large: limit is ${YAML_STEPS_MAX} words, signs and lines`);
     if (lexeme.length > DIGITS_MAX && NUMBER.test(lexeme)) throw new Error(`a number has more than ${DIGITS_MAX} digits`);
     yield* parser.next(lexeme);
@@ -129,13 +129,18 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token, void>
 
 const NUMBER = /^[-+]?[0-9][0-9_]*$/;
 const LINE_FEED = "\n";
+/** Blanks, and the marks that the library sets before documents and plain words: each belongs to something that is counted. */
+const BLANKS = /^ +$/;
+const MARKS: readonly string[] = ["\x02", "\x1f"];
 const BACKSLASH = "\\";
 /** What may follow a backslash in double quotes. */
 const ESCAPES = '0abtnvfre "/\\N_LPxuU\t\r\n';
 
-/** Lines in a word, and what would be an error each. */
+/** A word or sign is one; so is each line in a word, and what would be an error in it. */
 function stepsIn(lexeme: string): number {
-  let steps = 0;
+  if (MARKS.includes(lexeme) || BLANKS.test(lexeme)) return 0;
+  if (lexeme.length === 1) return 1;
+  let steps = 1;
   for (let at = lexeme.indexOf(LINE_FEED); at >= 0; at = lexeme.indexOf(LINE_FEED, at + 1)) steps++;
   if (!lexeme.startsWith('"')) return steps;
   for (let at = lexeme.indexOf(BACKSLASH); at >= 0; at = lexeme.indexOf(BACKSLASH, at + 2)) {

@@ -99,7 +99,9 @@ function written(definition: ResourceDefinition, request: WriteRequest): unknown
     reserved: () => false,
   };
   const current =
-    request.verb === "create" ? undefined : { key: "a", revision: 1, data: JSON.stringify({ ...stored, spec: {}, status: {} }) };
+    request.verb === "create"
+      ? undefined
+      : { key: "a", revision: 1, data: JSON.stringify({ ...stored, spec: { containers: [] }, status: {} }) };
   return prepareWrite(request, current as Parameters<typeof prepareWrite>[1], facts);
 }
 

@@ -33,6 +33,8 @@ interface Place {
   isMap: boolean;
 }
 
+/** Fields of a kind's own, of its metadata, spec and status. */
+const SHALLOW = 2;
 /** Lists nest no deeper in any kind than this. */
 const DEPTH_MAX = 9;
 
@@ -53,11 +55,11 @@ const ITEMS: Readonly<Record<BodyType, number>> = { json: VALUES_MAX / 3, yaml: 
 
 /** Bodies of each place in each encoding: of equal small items, of items that differ, and of nulls. */
 export function* hostileBodies(kinds: readonly Expected[] = BODY_KINDS, itemsMax = BODY_MAX_BYTES): Generator<HostileBody> {
+  const known = new Set<string>();
   for (const expected of kinds) {
-    const known = new Set<string>();
     for (const place of placesIn(expected.schema)) {
-      // The containers of a Pod stand in two lists: once is enough for what is in them.
-      if (known.has(place.name)) continue;
+      // What stands deep in a Pod stands in a PodTemplate too, and in two lists of containers: once is enough.
+      if (place.path.length > SHALLOW && known.has(place.name)) continue;
       known.add(place.name);
       for (const { what, itemAt } of itemsOf(place.of)) yield* textBodies(expected, place, what, itemAt, itemsMax);
       if (!isReview(expected)) yield protobufBody(expected, place, itemsMax);

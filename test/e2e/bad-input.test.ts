@@ -362,6 +362,34 @@ describe("bad input: the Status that upstream answers", () => {
     expect(answer.code).toBeLessThan(500);
   });
 
+  it("values of a megabyte, wherever they stand: come back cut, in less than 64 KiB", async () => {
+    const long = "A".repeat(1_000_000);
+    const inTarget = "A".repeat(8_000);
+    const answers = [
+      await send("POST", services, service(long)),
+      await send("POST", services, service("x", { labels: { [long]: long }, finalizers: [long], ownerReferences: [{ name: long }] })),
+      await send("POST", services, JSON.stringify({ kind: long, apiVersion: long })),
+      await send("POST", `${services}?fieldValidation=Strict`, JSON.stringify({ [long]: 1, spec: { [long]: 1 } })),
+      await send("PATCH", `${services}/there`, JSON.stringify({ kind: long }), { "Content-Type": "application/merge-patch+json" }),
+      await send("GET", `${services}/${inTarget}`),
+      await send("GET", `${services}?labelSelector=${inTarget},,&fieldSelector=${inTarget}`),
+      await send("GET", `${services}?fieldSelector=${inTarget}%3D1`),
+      await send("DELETE", `/apis/${inTarget}/v1/${inTarget}`),
+    ];
+    for (const { code, text } of answers) {
+      expect(code).toBeGreaterThanOrEqual(400);
+      expect(code).toBeLessThan(500);
+      expect(text.length).toBeLessThan(65_536);
+      expect(text).not.toMatch(/A{513}/);
+    }
+  });
+
+  it("a Pod of 100,000 containers: 413 before it is validated", async () => {
+    const containers = Array.from({ length: 100_000 }, () => ({}));
+    const { code, status } = await send("POST", "/api/v1/namespaces/default/pods", JSON.stringify({ spec: { containers } }));
+    expect([code, status.message]).toEqual([413, "Request entity too large: limit is 1572864"]);
+  });
+
   it("a body over 3 MiB: 413", async () => {
     const answer = await send("POST", services, service("big", { annotations: { a: "x".repeat(3 * 1024 * 1024) } }));
     expect({ code: answer.code, reason: answer.status.reason }).toEqual({ code: 413, reason: "RequestEntityTooLarge" });

@@ -2,7 +2,7 @@
  * What JSON.parse does not report: how much a text holds, and which members stand twice.
  */
 import { DEPTH_MAX, VALUES_MAX } from "./decode-limits";
-import { MAX_PROBLEMS } from "./value-walk";
+import { MAX_PROBLEMS, problemOf } from "./value-walk";
 import type { FieldType, MessageSchema } from "./types";
 
 const QUOTE = 34;
@@ -143,7 +143,7 @@ class DuplicateReader {
   }
 
   private report(what: "unknown" | "duplicate", path: string): void {
-    if (this.problems.size < MAX_PROBLEMS) this.problems.add(`${what} field ${JSON.stringify(path)}`);
+    if (this.problems.size < MAX_PROBLEMS) this.problems.add(problemOf(what, path));
   }
 
   private elementType(type: Shape | undefined): Shape | undefined {

@@ -20,6 +20,14 @@ export const TOO_DEEP = "exceeded max depth";
 /** Strict decoding problems reported for one document, so that a hostile body cannot make a huge answer. */
 export const MAX_PROBLEMS = 100;
 
+/** Characters of a path in a problem. A hundred problems below one long key would be a hundred times its length. */
+const PATH_MAX_CHARACTERS = 512;
+
+export function problemOf(what: "unknown" | "duplicate", path: string): string {
+  const shown = path.length <= PATH_MAX_CHARACTERS ? path : `${path.slice(0, PATH_MAX_CHARACTERS)}...`;
+  return `${what} field ${JSON.stringify(shown)}`;
+}
+
 const INT32_MAX = 2147483647;
 const INT32_MIN = -2147483648;
 
@@ -145,7 +153,7 @@ export class ValueWalk {
     delete object[name];
     // A kind inside another one may name itself (the options in an Eviction).
     if (schema.isKind && (name === "kind" || name === "apiVersion")) return;
-    if (this.problems.length < MAX_PROBLEMS) this.problems.push(`unknown field ${JSON.stringify(this.pathTo(name))}`);
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(problemOf("unknown", this.pathTo(name)));
   }
 
   /**

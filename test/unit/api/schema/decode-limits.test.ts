@@ -11,6 +11,7 @@ import { decodeJson } from "../../../../src/api/schema/decode-json";
 import { OBJECT_MAX_BYTES, VALUES_MAX } from "../../../../src/api/schema/decode-limits";
 import { decodeProtobuf } from "../../../../src/api/schema/decode-protobuf";
 import { encodeProtobuf } from "../../../../src/api/schema/encode-protobuf";
+import { repeatedFields } from "../../../../src/api/schema/json-text";
 import type { MessageSchema } from "../../../../src/api/schema/types";
 import { parseYamlText } from "../../../../src/api/schema/yaml-text";
 import { hostileBodies } from "../../../support/values/hostile-bodies";
@@ -62,6 +63,14 @@ describe("size of an object", () => {
     podsDefinition.strategy.defaults(object);
     return JSON.stringify(object).length;
   }
+});
+
+it("a hundred problems below one long key: each names the beginning of the path", () => {
+  const text = `{"${"k".repeat(1_000_000)}":{${list(200, 0)
+    .map((_, i) => `"a${i}":1,"a${i}":2`)
+    .join(",")}}}`;
+  const problems = repeatedFields(text);
+  expect(problems).toEqual([`duplicate field "${"k".repeat(512)}..."`]);
 });
 
 describe("values of a document", () => {

@@ -33,7 +33,7 @@ interface Place {
   isMap: boolean;
 }
 
-/** Fields of a kind's own, of its metadata, spec and status. */
+/** Fields of a kind's own, of its spec and of its status. */
 const SHALLOW = 2;
 /** Lists nest no deeper in any kind than this. */
 const DEPTH_MAX = 9;
@@ -58,10 +58,12 @@ export function* hostileBodies(kinds: readonly Expected[] = BODY_KINDS, itemsMax
   const known = new Set<string>();
   for (const expected of kinds) {
     for (const place of placesIn(expected.schema)) {
-      // What stands deep in a Pod stands in a PodTemplate too, and in two lists of containers: once is enough.
-      if (place.path.length > SHALLOW && known.has(place.name)) continue;
+      // Metadata is judged alike in all kinds. What stands deep in a Pod stands in a PodTemplate too, and in two lists of containers. Once is enough.
+      const isOwn = place.path.length <= SHALLOW && place.path[0]?.name !== "metadata";
+      if (!isOwn && known.has(place.name)) continue;
       known.add(place.name);
-      for (const { what, itemAt } of itemsOf(place.of)) yield* textBodies(expected, place, what, itemAt, itemsMax);
+      const items = place.path.length <= SHALLOW + 1 ? itemsOf(place.of) : itemsOf(place.of).slice(0, 1);
+      for (const { what, itemAt } of items) yield* textBodies(expected, place, what, itemAt, itemsMax);
       if (!isReview(expected)) yield protobufBody(expected, place, itemsMax);
     }
   }

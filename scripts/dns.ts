@@ -8,7 +8,8 @@ const code = await runProgram({
   usage,
   parse: parseOptions,
   main: async (options) => {
-    const { keepHostsFile } = await import("./dns/hosts-file");
+    const { assertReplaceable, keepHostsFile } = await import("./dns/hosts-file");
+    assertReplaceable(options.file);
     return new Promise<number>((resolve, reject) => {
       const stop = keepHostsFile(options, {
         onFirst: () => console.log(`The names of the Services are in ${shownPath(options.file)} (Ctrl-C stops)`),

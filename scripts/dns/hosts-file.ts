@@ -2,10 +2,13 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { familyOfText } from "../../src/core/net/family";
+import { HOSTS_MARK } from "../../src/endpoints/dns/hosts-text";
 import { followHosts } from "../../src/endpoints/dns/follow-hosts";
 import { addressWithin } from "../../src/endpoints/proxy/listen-place";
 import { shownPath } from "../folders/user-path";
 import { targetFetch } from "../cluster/target-fetch";
+import { readIfThere } from "../serve/private-file";
+import { UserError } from "../terminal/user-error";
 import type { DnsOptions } from "./options";
 
 export interface HostsFileEvents {
@@ -59,6 +62,13 @@ function placeOf(address: string, of: "clusterIP" | "endpoint", { listenPrefix, 
   const ofClusterIPs = familyOfText(address) === "IPv4" ? listenPrefix : listenPrefixIPv6;
   const prefix = of === "endpoint" ? dialPrefix : ofClusterIPs;
   return prefix ? addressWithin(prefix, address) : address;
+}
+
+/** Throws UserError for a file with names of somebody else, such as /etc/hosts. */
+export function assertReplaceable(file: string): void {
+  const text = readIfThere(file);
+  if (text && !text.startsWith(`${HOSTS_MARK}\n`))
+    throw new UserError(`--file ${shownPath(file)} was not made by npm run dns; choose another file, in a folder of its own`);
 }
 
 /** A reader sees the old text or the new one. Name servers leave files alone whose name begins with a dot. */

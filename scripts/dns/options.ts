@@ -21,7 +21,7 @@ export const usage = `Usage: npm run dns -- --file FILE [options]
 Keeps a file of hosts with the names of a cluster's Services, for dnsmasq on a laptop (docs/dns.md). The file is replaced at each change. For every
 kind of record run CoreDNS. Works with any Kubernetes API server.
 
-  --file FILE         the file, in a folder of its own, which dnsmasq reads (--hostsdir)
+  --file FILE         the file, in a folder of its own, which dnsmasq reads (--hostsdir); one of somebody else is left alone
 ${targetUsage}
   --domain DOMAIN     the cluster's domain (cluster.local)
   --listen-prefix CIDR, --listen-prefix-ipv6 CIDR, --dial-prefix CIDR

@@ -3,7 +3,9 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { stateFiles } from "../../scripts/agent/state-files";
+import { assertReplaceable } from "../../scripts/dns/hosts-file";
 import { openDataFolder } from "../../scripts/serve/data-folder";
+import { hostsText } from "../../src/endpoints/dns/hosts-text";
 import { runProgramHere } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
@@ -108,5 +110,21 @@ describe("the state folder of an agent", () => {
     stateFiles(copy);
     stateFiles(join(folder, "a", "new", "one"));
     expect(readdirSync(join(folder, "a", "new", "one"))).toEqual([".servicenet-agent"]);
+  });
+});
+
+describe("the file of npm run dns", () => {
+  it("hosts of somebody: one line, exit code 1; nothing is changed", async () => {
+    const path = folderWith({ hosts: "127.0.0.1 localhost\n" });
+    const file = join(path, "hosts");
+    const { code, out, err } = await runProgramHere("dns", ["--server", "https://192.0.2.1", "--file", file]);
+    expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^dns: --file \S+ was not made by npm run dns; .*\n$/)]);
+    expect(contentOf(path)).toEqual({ "/hosts": "127.0.0.1 localhost\n" });
+  });
+
+  it("its own, an empty one and none: are taken", () => {
+    const path = folderWith({ own: hostsText([], [], { domain: "cluster.local" }), empty: "" });
+    for (const name of ["own", "empty", "none"]) assertReplaceable(join(path, name));
+    expect(Object.keys(contentOf(path))).toHaveLength(2);
   });
 });

@@ -1,6 +1,9 @@
 /** The names of a cluster's Services as a file of hosts (man 5 hosts), which name servers such as dnsmasq read. */
 import { addressLabel, type NamedService, type NamedSlice } from "./named-service";
 
+/** The first line. A file without it is somebody else's. */
+export const HOSTS_MARK = "# The names of Services. npm run dns replaces this file.";
+
 export interface HostsOptions {
   /** below which the names stand, such as cluster.local */
   readonly domain: string;
@@ -32,13 +35,7 @@ export function hostsText(services: Iterable<NamedService>, slices: Iterable<Nam
       (hostnames.length > 0 ? withHostname : withoutHostname).push([place(address, "endpoint"), ...names, whole].join(" "));
     }
   }
-  return [
-    "# The names of Services. npm run dns replaces this file.",
-    ...byName(fixed),
-    ...byName(withHostname),
-    ...byName(withoutHostname),
-    "",
-  ].join("\n");
+  return [HOSTS_MARK, ...byName(fixed), ...byName(withHostname), ...byName(withoutHostname), ""].join("\n");
 }
 
 /** The labels of each address, by Service. */

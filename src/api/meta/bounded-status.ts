@@ -24,7 +24,7 @@ interface StatusTexts {
 }
 
 /** Characters of one value: a name, a path, a verb, a selector. The longest that is valid, an annotation's key, has 317. */
-const VALUE_MAX_CHARACTERS = 512;
+export const VALUE_MAX_CHARACTERS = 512;
 /** Bytes of one Status, pretty printed or as YAML too. */
 export const STATUS_MAX_BYTES = 64 * 1024;
 /** Causes and message share the Status when both are long. */

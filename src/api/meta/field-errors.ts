@@ -2,7 +2,7 @@
  * Validation errors with the path of their field, in upstream's words (apimachinery pkg/util/validation/field).
  * Validation collects all errors; it does not stop at the first.
  */
-import { cutValue } from "./bounded-status";
+import { cutValue, VALUE_MAX_CHARACTERS } from "./bounded-status";
 
 /** Errors of one object that are collected. Nobody reads more, and a hostile object has a million. Upstream reports all. */
 export const ERRORS_MAX = 100;
@@ -48,7 +48,13 @@ export interface FieldError {
 function printValue(value: unknown): string {
   if (value === undefined || value === null) return "null";
   if (typeof value === "string") return JSON.stringify(cutValue(value));
-  return cutValue(JSON.stringify(value));
+  return cutValue(JSON.stringify(value, shortened));
+}
+
+/** What is cut anyway is not printed: a list of a million in each of a hundred errors. */
+function shortened(_: string, value: unknown): unknown {
+  if (typeof value === "string") return value.slice(0, VALUE_MAX_CHARACTERS);
+  return Array.isArray(value) && value.length > VALUE_MAX_CHARACTERS ? value.slice(0, VALUE_MAX_CHARACTERS) : value;
 }
 
 export function required(field: string, detail = ""): FieldError {

@@ -13,8 +13,8 @@ import type { PrepareFacts } from "../../../src/api/store/prepared";
 import { decodeBody } from "../../../src/worker/http/decode-body";
 import { BODY_KINDS, hostileBodies, type HostileBody, hostileForms } from "../../support/values/hostile-bodies";
 
-/** The longest turn, in such parses. */
-const TURN_MAX = 4;
+/** The longest turn, in such parses: those of 67,000 members, each with an owner, take four. */
+const TURN_MAX = 5;
 const PATIENCE_MS = 1_800_000;
 const SHOWN = 40;
 /** A turn that seems too long is measured again: other work of the machine lengthens it, and nothing shortens it. */

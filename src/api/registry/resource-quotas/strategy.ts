@@ -38,6 +38,16 @@ function validateQuantities(field: string, quantities: Quantities, errors: Field
   }
 }
 
+/** Of each scope the resources that it may not limit. Scopes repeat in hostile quotas, and each would look at all resources anew. */
+function misfitsIn(hard: Spec["hard"]): (scope: string) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  return (scope) => {
+    const found = known.get(scope) ?? Object.keys(hard ?? {}).filter((name) => !fits(scope, name));
+    if (SCOPES.includes(scope)) known.set(scope, found);
+    return found;
+  };
+}
+
 /** Whether a quota with this scope may limit the resource. */
 function fits(scope: string, name: string): boolean {
   if (!isQuotaResource(name)) return true;
@@ -49,11 +59,10 @@ function fits(scope: string, name: string): boolean {
 function validateScopes({ scopes, hard }: Spec, errors: FieldError[]): void {
   const field = "spec.scopes";
   if (!scopes?.length) return;
+  const misfits = misfitsIn(hard);
   for (const scope of scopes) {
     if (!SCOPES.includes(scope)) errors.push(invalidValue(field, scopes, "unsupported scope"));
-    for (const name of Object.keys(hard ?? {})) {
-      if (!fits(scope, name)) errors.push(invalidValue(field, scopes, "unsupported scope applied to resource"));
-    }
+    for (const _ of misfits(scope)) errors.push(invalidValue(field, scopes, "unsupported scope applied to resource"));
   }
   validateConflicts(field, scopes, scopes, errors);
 }
@@ -68,14 +77,15 @@ function validateScopeSelector({ scopeSelector, scopes, hard }: Spec, errors: Fi
   if (!scopeSelector) return;
   const field = "spec.scopeSelector.matchExpressions";
   const requirements = scopeSelector.matchExpressions ?? [];
+  const misfits = misfitsIn(hard);
   for (const { scopeName, operator, values = [] } of requirements) {
     if (!SCOPES.includes(scopeName)) errors.push(invalidValue(`${field}.scopeName`, scopeName, "unsupported scope"));
-    for (const name of Object.keys(hard ?? {})) {
+    for (const _ of misfits(scopeName)) {
       // upstream prints its internal type, whose members have Go's names
       const printed = {
         MatchExpressions: requirements.map((one) => ({ ScopeName: one.scopeName, Operator: one.operator, Values: one.values ?? null })),
       };
-      if (!fits(scopeName, name)) errors.push(invalidValue(field, printed, "unsupported scope applied to resource"));
+      errors.push(invalidValue(field, printed, "unsupported scope applied to resource"));
     }
     if (ONLY_EXISTS.includes(scopeName) && operator !== "Exists")
       errors.push(invalidValue(`${field}.operator`, operator, ONLY_EXISTS_TEXT));

@@ -140,6 +140,13 @@ it("names of quotas: count/ for every namespaced resource but events, and the ol
   ]);
 });
 
+it("5,000 scopes of a selector over 5,000 resources: judged in no more than their sum", () => {
+  const hard = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`count/a${i}.example.com`, "1"]));
+  const matchExpressions = Array.from({ length: 5_000 }, () => ({ scopeName: "Terminating", operator: "Exists" as const }));
+  const outcome = create(definition, quota({ hard, scopeSelector: { matchExpressions } }));
+  expect(outcome.errors).toEqual([]);
+});
+
 function counted(resource: string): string {
   return `count/${resource}`;
 }

@@ -2,6 +2,7 @@ import { reset } from "cloudflare:test";
 import { afterEach, expect } from "vitest";
 import { systemClock } from "../durable-objects/ports";
 import { CLUSTER_GONE } from "../src/tenancy/rpc";
+import { diskState } from "../src/worker/routing/disk-state";
 
 const DEATHS: readonly string[] = [CLUSTER_GONE, "Application called abortAllDurableObjects()."];
 
@@ -9,6 +10,9 @@ const DEATHS: readonly string[] = [CLUSTER_GONE, "Application called abortAllDur
 afterEach(async () => {
   if (expect.getState().testPath?.includes("/test/object/")) await reset();
 });
+
+/** What an isolate knows of its disk is for one test: all files share an isolate. */
+afterEach(() => diskState.mended());
 
 /**
  * A rejection that nobody handled fails the test that it came in, or the one after. Vitest would tell of it by a call of its own, made

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { DIRECTORY_SILENT } from "../../../../src/tenancy/rpc";
 import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
 import { call } from "../../../../src/worker/routing/call";
@@ -19,9 +19,6 @@ function failing(...errors: Error[]): { attempt: () => Promise<string>; calls: (
     calls: () => calls,
   };
 }
-
-// The state of the disk is the isolate's, which other files share.
-afterEach(() => diskState.mended());
 
 describe("call", () => {
   vi.spyOn(console, "warn").mockImplementation(() => undefined);

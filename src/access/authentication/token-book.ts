@@ -9,6 +9,7 @@
 import type { FieldError } from "../../api/meta/field-errors";
 import type { Clock, Digest, Random } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
+import { limitsIn } from "../identity/agent-limits";
 import { drawSecret, drawTokenId, formatToken, hashSecret, isSecretOf } from "./bearer-token";
 import { endOf, newTokenErrors, type NewToken, type TokenFault, type TokenRecord, type TokenRow, type VerifiedToken } from "./token-record";
 
@@ -58,9 +59,8 @@ export class TokenBook {
     const id = drawTokenId(random);
     const secret = drawSecret(random);
     const hash = await hashSecret(secret, random, digest);
-    const { user, groups, clusters, agentNamespaces, agentLabels, expiresAt, description } = asked;
-    const limits = { ...(agentNamespaces ? { agentNamespaces } : {}), ...(agentLabels ? { agentLabels } : {}) };
-    const record = { id, user, groups, clusters, ...limits, expiresAt, description, createdAt: clock.now() };
+    const { user, groups, clusters, expiresAt, description } = asked;
+    const record = { id, user, groups, clusters, ...limitsIn(asked), expiresAt, description, createdAt: clock.now() };
     const isSaved = storage.transaction(() => {
       if (!this.#makeRoom()) return false;
       storage.tokenSave({ record, hash });
@@ -133,9 +133,8 @@ export class TokenBook {
     if (record.lastUsedDay === undefined || record.lastUsedDay < day)
       storage.tokenSave({ ...row, record: { ...record, lastUsedDay: day } });
     const goodUntil = Math.min(record.expiresAt ?? Infinity, isCurrent ? Infinity : (record.formerUntil ?? 0));
-    const { user, groups, clusters, agentNamespaces, agentLabels } = record;
-    const limits = { ...(agentNamespaces ? { agentNamespaces } : {}), ...(agentLabels ? { agentLabels } : {}) };
-    return ok({ user, groups, clusters, ...limits, goodUntil: goodUntil === Infinity ? undefined : goodUntil });
+    const { user, groups, clusters } = record;
+    return ok({ user, groups, clusters, ...limitsIn(record), goodUntil: goodUntil === Infinity ? undefined : goodUntil });
   }
 
   /** Whether there is a place for one more. Where there is none, all that is over goes. */

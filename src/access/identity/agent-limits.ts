@@ -17,6 +17,11 @@ const NAMESPACES_EXTRA = "servicenet.dev/agent-namespaces";
 const LABELS_EXTRA = "servicenet.dev/agent-labels";
 const ENTRIES_MAX = 100;
 
+/** The limits of a token: those that are set, and nothing else of it. */
+export function limitsIn({ agentNamespaces, agentLabels }: AgentLimits): AgentLimits {
+  return { ...(agentNamespaces ? { agentNamespaces } : {}), ...(agentLabels ? { agentLabels } : {}) };
+}
+
 export function extraOfLimits({ agentNamespaces, agentLabels }: AgentLimits): Record<string, readonly string[]> {
   return {
     ...(agentNamespaces ? { [NAMESPACES_EXTRA]: agentNamespaces } : {}),

@@ -1,6 +1,7 @@
 /**
  * Data folders that earlier code wrote, one SQL text each (test/fixtures/schemas), and how one becomes Durable Objects and KV entries again.
- * A text is a header, then for each object a line `--@ object <binding> <name>` and the statements that make its tables and rows.
+ * A text is a header, then for each object a line `--@ object <binding> <name>` and the statements that make its tables and rows. The header may name
+ * another text, whose objects stand before its own: `--@ with <text>`.
  */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
@@ -30,7 +31,8 @@ export const OLD_SCHEMAS = Object.keys(files)
 /** The objects of one text. */
 export async function oldObjects(schema: string): Promise<OldObject[]> {
   const text = String(await files[`../../fixtures/schemas/${schema}.sql`]?.());
-  return text
+  const base = /^--@ with (\S+)$/mu.exec(text)?.[1];
+  const own = text
     .split(/^--@ object /mu)
     .slice(1)
     .map((part) => {
@@ -38,6 +40,7 @@ export async function oldObjects(schema: string): Promise<OldObject[]> {
       if (!(binding in bindings)) throw new Error(`${schema}: no binding ${binding}`);
       return { binding: binding as ObjectBinding, name, sql };
     });
+  return base === undefined ? own : [...(await oldObjects(base)), ...own];
 }
 
 export function stubOf({ binding, name }: Pick<OldObject, "binding" | "name">): DurableObjectStub {

@@ -10,7 +10,7 @@ import { clusterObjects } from "../src/tenancy/cluster-objects";
 import { directoryFacts, noteBusy, noteControllers } from "./busy";
 import { CONTROLLERS } from "./controllers";
 import type { Env } from "./env";
-import { allStores, recordedObject } from "./peers";
+import { allStores, clusterNames, recordedObject } from "./peers";
 import { setAlarm, systemClock, systemRecorder } from "./ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
@@ -38,6 +38,7 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
         await Promise.all(keys.map((key) => env.DIRECTORY.delete(key)));
       },
       isInDirectory: async (id) => (await env.DIRECTORY.get(directoryKey(id))) !== null,
+      enlist: () => clusterNames(env).add(name),
       noteBusy: (id) => noteBusy(env, id, "minute"),
     });
     this.#brain.resume();

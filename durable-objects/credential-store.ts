@@ -3,6 +3,7 @@
  * `<cluster>/credentials`, which ends with its cluster. A shell: the rules are in src/access/authentication.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { BearerToken } from "../src/access/authentication/bearer-token";
 import type { SigningKeysRpc, TokensRpc } from "../src/access/authentication/rpc";
 import type { ServiceAccountClaims } from "../src/access/authentication/service-account-claims";
 import { type PublicKey, SigningKeys } from "../src/access/authentication/signing-keys";
@@ -48,6 +49,10 @@ export class CredentialStore extends DurableObject<Env> implements TokensRpc, Si
 
   verifyToken(id: string, secret: string): Promise<Result<VerifiedToken, TokenFault>> {
     return this.#tokens.verify(id, secret);
+  }
+
+  verifyTokens(tokens: readonly BearerToken[]): Promise<Result<VerifiedToken, TokenFault>[]> {
+    return Promise.all(tokens.map(({ id, secret }) => this.#tokens.verify(id, secret)));
   }
 
   signServiceAccountToken(claims: ServiceAccountClaims): Promise<string> {

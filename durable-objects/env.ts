@@ -11,6 +11,7 @@ export interface Env {
   PROXY_VIEW: DurableObjectNamespace;
   NODE_PROXY: DurableObjectNamespace;
   CLUSTER_RECORD: DurableObjectNamespace;
+  CLUSTER_NAMES: DurableObjectNamespace;
   CREDENTIAL_STORE: DurableObjectNamespace;
   DIRECTORY: KVNamespace;
   LOG_LEVEL?: string;

@@ -1,12 +1,12 @@
 /**
  * Which Durable Object answers for what. Every name starts with the cluster's, so no two clusters ever share an object. The deployment's own
- * tokens alone belong to no cluster.
+ * tokens and the list of clusters alone belong to no cluster.
  * A stub is dead after a throw, so each function makes a new one: call it once per attempt.
  */
 import type { ResourceDefinition } from "../src/api/registry/resource";
 import { type StoredResource, storedDefinitions } from "../src/api/registry/all";
 import type { SigningKeysRpc, TokensRpc } from "../src/access/authentication/rpc";
-import type { ClusterRecordRpc, SwitchedObject, Wipeable } from "../src/tenancy/rpc";
+import type { ClusterNamesRpc, ClusterRecordRpc, SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
@@ -171,7 +171,12 @@ export function clusterRecord(env: Env, name: string): Remote<ClusterRecordRpc> 
   return stubOf<ClusterRecordRpc>(env.CLUSTER_RECORD, `${name}/record`);
 }
 
-/** The deployment's own bearer tokens: the one object that belongs to no cluster. */
+/** The names of all clusters that were ever made. It belongs to no cluster. */
+export function clusterNames(env: Env): Remote<ClusterNamesRpc> {
+  return stubOf<ClusterNamesRpc>(env.CLUSTER_NAMES, "clusters");
+}
+
+/** The deployment's own bearer tokens. They belong to no cluster. */
 export function bearerTokens(env: Env): Remote<TokensRpc> {
   return stubOf<TokensRpc>(env.CREDENTIAL_STORE, CREDENTIALS);
 }

@@ -22,8 +22,9 @@ const CLUSTER_RECORD_SCHEMA = `
 
 export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CLUSTER_RECORD_SCHEMA }];
 
-/** Beside the tables: one value, which releases without it leave alone. */
+/** Beside the tables: values that releases without them leave alone. */
 const CONTROLLERS_KEY = "controllers";
+const LISTED_KEY = "listed";
 
 type Row = Record<string, SqlStorageValue>;
 
@@ -76,6 +77,9 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
 
     controllersLoad: () => storage.kv.get<ControllersRow>(CONTROLLERS_KEY),
     controllersSave: (row) => storage.kv.put(CONTROLLERS_KEY, row),
+
+    isListed: () => storage.kv.get<true>(LISTED_KEY) === true,
+    noteListed: () => storage.kv.put(LISTED_KEY, true),
 
     objectsAdd(objects) {
       for (const { kind, name } of objects) {

@@ -5,6 +5,7 @@
  *
  * What must hold
  * - An object of a cluster is called only under the id of a life that this record has opened.
+ * - The list of all clusters has the name before the cluster begins: whoever looks for a cluster asks the list first.
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
@@ -51,6 +52,8 @@ export interface RecordPorts {
   forget(id: string): Promise<void>;
   /** whether the directory knows a cluster of this id */
   isInDirectory(id: string): Promise<boolean>;
+  /** enters the name in the list of all clusters; durable when it resolves */
+  enlist(): Promise<void>;
   /** lets cron visit the cluster soon; may be lost */
   noteBusy(id: string): void;
 }
@@ -80,6 +83,7 @@ export class ClusterRecord implements ClusterRecordRpc {
   async open(): Promise<{ state: ClusterState; opened: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
+    await this.#enlist();
     const row = storage.load();
     const { name } = this;
     const opened = !row || row.phase === "absent";
@@ -148,10 +152,16 @@ export class ClusterRecord implements ClusterRecordRpc {
     const { storage, clock } = this.ports;
     if (storage.load()) return;
     const asked = this.ports.isInDirectory(clusterId(this.name, 1));
-    const entered = await withTimeout(clock, DIRECTORY_TIMEOUT_MS, asked).catch((error: unknown) => {
-      throw new Error(`${DIRECTORY_SILENT}: ${String(error)}`, { cause: error });
-    });
+    const entered = await withTimeout(clock, DIRECTORY_TIMEOUT_MS, asked).catch(silent);
     if (entered && !storage.load()) storage.save({ name: this.name, life: 1, phase: "active", createdAt: clock.now(), deletedAt: 0 });
+  }
+
+  /** Rejects with DIRECTORY_SILENT while the list of all clusters does not answer. */
+  async #enlist(): Promise<void> {
+    const { storage, clock } = this.ports;
+    if (storage.isListed()) return;
+    await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.enlist()).catch(silent);
+    storage.noteListed();
   }
 
   #stateOf(row: RecordRow | undefined): ClusterState {
@@ -291,4 +301,8 @@ export class ClusterRecord implements ClusterRecordRpc {
     }
     throw new Error("its owners of addresses keep growing in number");
   }
+}
+
+function silent(error: unknown): never {
+  throw new Error(`${DIRECTORY_SILENT}: ${String(error)}`, { cause: error });
 }

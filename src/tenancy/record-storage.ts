@@ -32,6 +32,9 @@ export interface RecordStorage {
   /** undefined = nothing was ever set */
   controllersLoad(): ControllersRow | undefined;
   controllersSave(row: ControllersRow): void;
+  /** whether the list of all clusters has the name, as far as this record knows */
+  isListed(): boolean;
+  noteListed(): void;
   /** adds objects to wipe; known ones stay as they are */
   objectsAdd(objects: readonly ClusterObject[]): void;
   objectWiped(object: ClusterObject): void;

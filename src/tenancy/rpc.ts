@@ -17,6 +17,14 @@ export type ClusterState =
   /** `wiped` of `objects` are done; more may become known on the way */
   | { phase: "deleting"; id: string; createdAt: number; deletedAt: number; objects: number; wiped: number };
 
+/** The one object that knows which clusters were ever made. */
+export interface ClusterNamesRpc {
+  /** whether anybody ever made a cluster of each name; null = it cannot be told while the directory does not answer. Makes nothing */
+  areMade(names: readonly string[]): Promise<(boolean | null)[]>;
+  /** durable when it answers */
+  add(name: string): Promise<void>;
+}
+
 export interface ClusterRecordRpc {
   /** makes nothing */
   look(): Promise<ClusterState>;

@@ -17,6 +17,7 @@ import { RENEW_IDENTITY } from "./routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "./routing/stop-signal";
 import { waits } from "./routing/waits";
 
+export { ClusterNames } from "../../durable-objects/cluster-names";
 export { ClusterRecord } from "../../durable-objects/cluster-record";
 export { Controller } from "../../durable-objects/controller";
 export { Coordinator } from "../../durable-objects/coordinator";

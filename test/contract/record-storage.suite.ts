@@ -40,6 +40,16 @@ export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
     want: [CONTROLLERS, { version: 0, list: null, isTold: true }],
   },
   {
+    name: "whether the list of clusters has the name: noted once, without a row too",
+    run(storage) {
+      const first = storage.isListed();
+      storage.noteListed();
+      storage.noteListed();
+      return [first, storage.isListed(), storage.load()];
+    },
+    want: [false, true, undefined],
+  },
+  {
     name: "objects: kept in the order in which they came, each once per kind, at most so many",
     run(storage) {
       storage.save(row("deleting", 1));

@@ -2,6 +2,7 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../durable-objects/env";
+import { keptNames } from "../../durable-objects/cluster-names";
 import { keptQuotaMarks, keptQuotas } from "../../durable-objects/quota-values";
 import { sqlAllocationCountStorage } from "../../durable-objects/sql/allocation-counts-sql";
 import { sqlRecordStorage } from "../../durable-objects/sql/cluster-record-sql";
@@ -23,6 +24,7 @@ import { freeCountStorageCases } from "../contract/free-count-storage.suite";
 import { graphStorageCases } from "../contract/graph-storage.suite";
 import { ipAddressStorageCases } from "../contract/ip-address-storage.suite";
 import { ledgerStorageCases } from "../contract/ledger-storage.suite";
+import { nameStorageCases } from "../contract/name-storage.suite";
 import { nodePortStorageCases } from "../contract/node-port-storage.suite";
 import { nodeStorageCases } from "../contract/node-storage.suite";
 import { quotaStorageCases } from "../contract/quota-storage.suite";
@@ -69,6 +71,7 @@ contract("FreeCountStorage", freeCountStorageCases, SERVICES, within(sqlFreeCoun
 contract("GraphStorage", graphStorageCases, CONTROLLER, sqlGraphStorage);
 contract("IPAddressStorage", ipAddressStorageCases, IP_ADDRESSES, within(sqlIPAddressStorage));
 contract("LedgerStorage", ledgerStorageCases, IP_ADDRESSES, sqlLedgerStorage);
+contract("NameStorage", nameStorageCases, { binding: bindings.CLUSTER_NAMES, object: "clusters" }, keptNames);
 contract("NodePortStorage", nodePortStorageCases, SERVICES, within(sqlNodePortStorage));
 contract("NodeStorage", nodeStorageCases, NODE_PROXY, sqlNodeStorage);
 contract(

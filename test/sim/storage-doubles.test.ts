@@ -8,6 +8,7 @@ import { freeCountStorageCases } from "../contract/free-count-storage.suite";
 import { graphStorageCases } from "../contract/graph-storage.suite";
 import { ipAddressStorageCases } from "../contract/ip-address-storage.suite";
 import { ledgerStorageCases } from "../contract/ledger-storage.suite";
+import { nameStorageCases } from "../contract/name-storage.suite";
 import { nodePortStorageCases } from "../contract/node-port-storage.suite";
 import { nodeStorageCases } from "../contract/node-storage.suite";
 import { quotaStorageCases } from "../contract/quota-storage.suite";
@@ -20,6 +21,7 @@ import { MemoryCoordinatorStorage } from "../support/memory/coordinator-storage"
 import { memoryCredentialStorage } from "../support/memory/credential-storage";
 import { MemoryGraphStorage } from "../support/memory/graph-storage";
 import { MemoryFreeCountStorage, MemoryIPAddressStorage, MemoryLedgerStorage } from "../support/memory/ledger-storage";
+import { memoryNameStorage } from "../support/memory/name-storage";
 import { MemoryNodePortStorage } from "../support/memory/node-port-storage";
 import { MemoryNodeStorage } from "../support/memory/node-storage";
 import { MemoryQuotaStorage } from "../support/memory/quota-storage";
@@ -49,6 +51,7 @@ contract("FreeCountStorage", freeCountStorageCases, (journal) => within(journal,
 contract("GraphStorage", graphStorageCases, (journal) => new MemoryGraphStorage(journal));
 contract("IPAddressStorage", ipAddressStorageCases, (journal) => within(journal, new MemoryIPAddressStorage(journal)));
 contract("LedgerStorage", ledgerStorageCases, (journal) => new MemoryLedgerStorage(journal));
+contract("NameStorage", nameStorageCases, memoryNameStorage);
 contract("NodePortStorage", nodePortStorageCases, (journal) => within(journal, new MemoryNodePortStorage(journal)));
 contract("NodeStorage", nodeStorageCases, (journal) => new MemoryNodeStorage(journal));
 contract("QuotaStorage and QuotaMarks", quotaStorageCases, (journal) => within(journal, new MemoryQuotaStorage(journal)));

@@ -8,6 +8,7 @@
  * - A token of a cluster's service account is good in that cluster alone, and only in the life of the cluster that signed it.
  * - A token is good for who is asked by it: for this API, or for the audiences that a TokenReview names.
  */
+import type { Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import { extraOfLimits } from "../identity/agent-limits";
 import { AUTHENTICATED, type Caller, MASTERS, type User } from "../identity/user";
@@ -51,6 +52,8 @@ export interface Asked {
   /** what is known of the cluster's life, "" = nothing: an answer about a service account holds for no other one */
   readonly life: string;
   readonly audiences: readonly string[];
+  /** keeps a question that others share running after the answer to this request */
+  readonly beside: Beside;
 }
 
 type Judgement = Result<Judged, AuthenticationFault>;
@@ -81,10 +84,9 @@ export class Authenticator {
   /** The caller; undefined = the request has no credential. */
   async authenticate(
     credentials: Credentials,
-    cluster: string | undefined,
-    life = "",
+    asked: Omit<Asked, "audiences">,
   ): Promise<Result<Caller | undefined, AuthenticationFault>> {
-    const answer = await this.judge(credentials, { cluster, life, audiences: OWN_AUDIENCES });
+    const answer = await this.judge(credentials, { ...asked, audiences: OWN_AUDIENCES });
     return answer.ok ? ok(answer.value?.caller) : answer;
   }
 
@@ -104,7 +106,7 @@ export class Authenticator {
     const known = this.#good.get(key);
     if (known) return ok(known);
     if (this.#bad.get(key)) return UNAUTHORIZED;
-    const judged = await (isOwn ? this.#ownToken(text, asked) : this.#jwt(text, bearer === "" ? undefined : asked, asked.audiences));
+    const judged = await (isOwn ? this.#ownToken(text, asked) : this.#jwt(text, asked, bearer !== ""));
     const now = this.ports.clock.now();
     if (!judged.ok) {
       if (judged.error === "Unauthorized") this.#bad.put(key, true, now + BAD_MS);
@@ -119,7 +121,7 @@ export class Authenticator {
     return this.ports.digest(new TextEncoder().encode(text));
   }
 
-  async #ownToken(text: string, { audiences }: Asked): Promise<Judgement> {
+  async #ownToken(text: string, { audiences, beside }: Asked): Promise<Judgement> {
     if (!audiences.includes(API_AUDIENCE)) return UNAUTHORIZED;
     const token = parseToken(text);
     if (!token) return UNAUTHORIZED;
@@ -127,22 +129,22 @@ export class Authenticator {
     const isAdmin = await isAdminToken(this.settings.adminTokens, token, this.ports.digest);
     if (isAdmin === false) return UNAUTHORIZED;
     if (isAdmin) return judged({ name: ADMIN, uid: "", groups: [MASTERS], extra: {} }, undefined, credential, Infinity);
-    const verified = await this.#asked("token", () => this.ports.verifyToken(token.id, token.secret));
+    const verified = await this.#asked("token", () => this.ports.verifyToken(token.id, token.secret, beside));
     if (!verified.ok) return verified;
     if (!verified.value.ok) return UNAUTHORIZED;
     const { user, groups, clusters, goodUntil = Infinity, ...limits } = verified.value.value;
     return judged({ name: user, uid: "", groups, extra: extraOfLimits(limits) }, clusters, credential, goodUntil);
   }
 
-  /** @param own undefined: no token of a service account is taken from there */
-  async #jwt(text: string, own: Asked | undefined, asked: readonly string[]): Promise<Judgement> {
+  /** @param isBearer otherwise no token of a service account is taken from there */
+  async #jwt(text: string, asked: Asked, isBearer: boolean): Promise<Judgement> {
     const jwt = readJwt(text);
     if (!jwt) return UNAUTHORIZED;
     if (isServiceAccountIssuer(jwt.issuer))
-      return own?.cluster === undefined ? UNAUTHORIZED : this.#serviceAccount(jwt, own.cluster, asked);
+      return isBearer && asked.cluster !== undefined ? this.#serviceAccount(jwt, asked.cluster, asked) : UNAUTHORIZED;
     const known = this.#issuers.get(jwt.issuer);
     // Upstream: WrapAudienceAgnosticToken. The audiences of the issuer's rules are its clients, not those of a TokenReview.
-    if (!known || !asked.includes(API_AUDIENCE)) return UNAUTHORIZED;
+    if (!known || !asked.audiences.includes(API_AUDIENCE)) return UNAUTHORIZED;
     const { issuer, keys } = known;
     const { url, audiences, algorithms, clusters } = issuer;
     const load: LoadKeys = () => readIssuerKeys(issuer, (from) => this.ports.fetchJson(from));
@@ -152,9 +154,9 @@ export class Authenticator {
     return user ? judged(user, clusters, `jwt:${url}`, endOfClaims(claims.value)) : UNAUTHORIZED;
   }
 
-  async #serviceAccount(jwt: UncheckedJwt, cluster: string, audiences: readonly string[]): Promise<Judgement> {
+  async #serviceAccount(jwt: UncheckedJwt, cluster: string, { audiences, beside }: Asked): Promise<Judgement> {
     const judgement = await this.#asked("service account", async (): Promise<Judgement> => {
-      const source = await this.ports.serviceAccounts(cluster, clusterIdOfIssuer(jwt.issuer));
+      const source = await this.ports.serviceAccounts(cluster, clusterIdOfIssuer(jwt.issuer), beside);
       if (!source) return UNAUTHORIZED;
       const issuer = serviceAccountIssuer(source.clusterId);
       const rules = { issuer, audiences, algorithms: [SIGNING_ALGORITHM] };

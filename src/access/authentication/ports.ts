@@ -1,4 +1,5 @@
 /** What authentication is given, what it answers, and what it asks for. */
+import type { Beside } from "../../core/base/batched";
 import type { Clock, Digest, Recorder } from "../../core/base/ports";
 import type { Result } from "../../core/base/result";
 import type { PublicKey } from "./signing-keys";
@@ -41,12 +42,12 @@ export interface AuthenticatorPorts {
   readonly digest: Digest;
   readonly recorder: Recorder;
   /** TokensRpc.verifyToken */
-  verifyToken(id: string, secret: string): Promise<Result<VerifiedToken, TokenFault>>;
+  verifyToken(id: string, secret: string, beside: Beside): Promise<Result<VerifiedToken, TokenFault>>;
   /**
    * of the cluster that clients know by this name; undefined = there is none, or `claimedId` is of no cluster of the name. It is asked only for tokens that mean
    * to be of a service account
    */
-  serviceAccounts(cluster: string, claimedId: string): Promise<ServiceAccountSource | undefined>;
+  serviceAccounts(cluster: string, claimedId: string, beside: Beside): Promise<ServiceAccountSource | undefined>;
   /** the JSON behind an https URL, of at most 1 MiB and without redirects; rejects for any other answer than 200 */
   fetchJson(url: string): Promise<unknown>;
 }

@@ -86,7 +86,7 @@ async function judged(
   known: (caller: Caller) => void,
 ): Promise<Result<Access, Status>> {
   const { env, config, request } = asking;
-  const authenticated = await authenticate(env, request.headers, cluster);
+  const authenticated = await authenticate(env, request.headers, cluster, asking.beside);
   if (!authenticated.ok) return authenticated;
   const isPublic =
     (PROBES.has(path) && cluster === DEFAULT_CLUSTER) || (config.anonymousNodeHealth && nodeHealthQuestion(path) !== undefined);
@@ -154,7 +154,7 @@ function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }:
     makesClusters: isMaster(caller.user) && caller.clusters === undefined,
     clusterId: rules?.id,
     policy,
-    reviewToken: (token, audiences) => reviewToken(asking.env, cluster, token, audiences),
+    reviewToken: (token, audiences) => reviewToken(asking, cluster, token, audiences),
     judge: (user, attributes) => authorize(user, attributes, { modes, policy }),
   };
 }
@@ -184,7 +184,7 @@ function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, p
  */
 async function rulesFor({ env, config, beside }: Asking, cluster: string, asksPolicy: boolean): Promise<Result<Rules | undefined, Status>> {
   if (cluster === "" || !config.authorizationModes.includes("RBAC")) return ok(undefined);
-  const id = await activeIdOf(env, cluster);
+  const id = await activeIdOf(env, cluster, beside);
   if (!id.ok) return id;
   if (id.value === undefined) return ok(undefined);
   const begun = await ensureDefaultPolicy(env, id.value, beside);

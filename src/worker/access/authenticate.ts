@@ -1,19 +1,21 @@
 /** Who sends a request: the authenticator of this isolate, on the objects of the deployment. */
 import { assert } from "../../core/base/assert";
+import { Batched, type Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import { withTimeout } from "../../core/base/timeout";
 import { serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
 import { Authenticator } from "../../access/authentication/authenticate";
 import { parseAuthentication } from "../../access/authentication/credential-settings";
 import { API_AUDIENCE } from "../../access/authentication/service-account-claims";
-import type { TokensRpc } from "../../access/authentication/rpc";
+import type { BearerToken } from "../../access/authentication/bearer-token";
+import { type TokensRpc, verifyTokensOf } from "../../access/authentication/rpc";
 import type { Caller } from "../../access/identity/user";
 import type { Env } from "../../../durable-objects/env";
 import { bearerTokens } from "../../../durable-objects/peers";
 import { systemClock, systemDigest, systemRecorder } from "../../../durable-objects/ports";
 import { clusterName } from "../../tenancy/cluster-id";
 import { credentialsOf } from "../http/credentials";
-import { RETRY_AFTER_SECONDS } from "../http/limits";
+import { ASKED_TOGETHER, RETRY_AFTER_SECONDS } from "../http/limits";
 import { log } from "../http/log";
 import { call } from "../routing/call";
 import { activeIdOf, forgetCluster, knownIdOf } from "../routing/known-clusters";
@@ -23,27 +25,29 @@ import { serviceAccountSource } from "./service-accounts";
 const FETCH_TIMEOUT_MS = 5_000;
 const FETCHED_MAX_BYTES = 1024 * 1024;
 
-/** Calls under way of one isolate. */
-const VERIFYING_MAX = 50;
-let verifying = 0;
-
 const made = new WeakMap<Env, Authenticator>();
 
 /** The caller; undefined = the request has no credential. */
-export async function authenticate(env: Env, headers: Headers, cluster: string): Promise<Result<Caller | undefined, Status>> {
-  const known = await authenticatorOf(env).authenticate(credentialsOf(headers), cluster === "" ? undefined : cluster, knownIdOf(cluster));
+export async function authenticate(
+  env: Env,
+  headers: Headers,
+  cluster: string,
+  beside: Beside,
+): Promise<Result<Caller | undefined, Status>> {
+  const asked = { cluster: cluster === "" ? undefined : cluster, life: knownIdOf(cluster), beside };
+  const known = await authenticatorOf(env).authenticate(credentialsOf(headers), asked);
   if (known.ok) return known;
   return err(known.error === "Unauthorized" ? unauthorized() : unavailable());
 }
 
 /** The answer to a TokenReview, which asks for this API where it names nobody. Upstream: pkg/registry/authentication/tokenreview/storage.go. */
 export async function reviewToken(
-  env: Env,
+  { env, beside }: { env: Env; beside: Beside },
   cluster: string,
   token: string,
   audiences: readonly string[],
 ): Promise<Result<ReviewedToken, string>> {
-  const asked = { cluster, life: knownIdOf(cluster), audiences: audiences.length === 0 ? [API_AUDIENCE] : audiences };
+  const asked = { cluster, life: knownIdOf(cluster), beside, audiences: audiences.length === 0 ? [API_AUDIENCE] : audiences };
   const known = await authenticatorOf(env).judge({ bearer: token }, asked);
   if (!known.ok || !known.value)
     return err(known.ok || known.error === "Unauthorized" ? "invalid bearer token" : "the token could not be checked");
@@ -72,40 +76,29 @@ function make(env: Env): Authenticator {
     const hint = "set the secret ADMIN_TOKEN_HASHES (npm run token -- new-admin) or the variable AUTHENTICATION_CONFIG; see docs/access.md";
     log("error", "no credential is configured, so requests are refused", { hint });
   }
+  const tokens = new Batched(systemClock, ASKED_TOGETHER, (asked: BearerToken[]) => verifyAll(env, asked));
   return new Authenticator(settings.value, {
     clock: systemClock,
     digest: systemDigest,
     recorder: systemRecorder({ object: "Worker" }),
-    verifyToken: (id, secret) => verified(env, id, secret),
-    serviceAccounts: async (cluster, claimedId) => {
+    verifyToken: (id, secret, beside) => tokens.ask({ id, secret }, beside),
+    serviceAccounts: async (cluster, claimedId, beside) => {
       // Whoever signed it, the token is no good here, and nobody is asked.
       if (clusterName(claimedId) !== cluster) return undefined;
-      // A cluster that this isolate does not know costs a call for whatever name an issuer has.
-      const id = knownIdOf(cluster) || (await amongFew(async () => valueOf(await activeIdOf(env, cluster))));
+      const id = valueOf(await activeIdOf(env, cluster, beside));
       return id === undefined ? undefined : serviceAccountSource(env, id, () => forgetCluster(cluster));
     },
     fetchJson,
   });
 }
 
-function verified(env: Env, id: string, secret: string): ReturnType<TokensRpc["verifyToken"]> {
-  return amongFew(async () =>
-    valueOf(await call(() => bearerTokens(env).verifyToken(id, secret), { what: "credentials.verifyToken", repeatable: true })),
-  );
-}
-
 /**
- * Tokens that nobody has seen cost a call each, own ones to the one object that knows all of them. A flood of made-up ones waits for no more than its share
- * of an isolate: what is known already is not asked for.
+ * Tokens that nobody has seen go to the one object that knows all of them, together. What a flood of made-up ones costs is bounded, and a valid one among
+ * them is checked with them.
  */
-async function amongFew<T>(ask: () => Promise<T>): Promise<T> {
-  if (verifying >= VERIFYING_MAX) throw new Error("too many tokens are being checked");
-  verifying++;
-  try {
-    return await ask();
-  } finally {
-    verifying--;
-  }
+async function verifyAll(env: Env, tokens: BearerToken[]): Promise<Awaited<ReturnType<TokensRpc["verifyTokens"]>>> {
+  const verify = () => verifyTokensOf(() => bearerTokens(env), tokens);
+  return valueOf(await call(verify, { what: "credentials.verifyTokens", repeatable: true }));
 }
 
 /** Throws where a call got no answer. */

@@ -63,6 +63,12 @@ export const RETRY_AFTER_SECONDS = 1;
 /** Names remembered per isolate; beyond it the set starts over and costs one more call per cluster. */
 export const BOOTSTRAPPED_MAX_CLUSTERS = 10_000;
 
+/**
+ * Questions of an isolate to an object that all clusters share: about tokens and names that it has not seen. One call takes as many as have come, so that a
+ * flood of made-up ones costs few calls and has no valid one refused.
+ */
+export const ASKED_TOGETHER = { most: 1_000, waitMs: PEER_TIMEOUT_MS };
+
 /** Ids of clusters remembered per isolate; beyond it the memory starts over and costs one more call per cluster. */
 export const KNOWN_CLUSTERS_MAX = 10_000;
 

@@ -1,15 +1,17 @@
 /**
  * Which objects a cluster's name stands for. The cluster `default` always exists. Every other one begins with an administrator's first
- * write, or with PUT /clusters/{name}. A read begins no cluster.
+ * write, or with PUT /clusters/{name}. A read begins no cluster, and calls no record of a name that nobody made.
  */
+import { Batched, type Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import type { ControllerList } from "../../core/config/controllers";
-import { conflict, notFound, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
+import { conflict, notFound, requestTimedOut, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/env";
-import { clusterRecord } from "../../../durable-objects/peers";
-import type { ClusterState } from "../../tenancy/rpc";
+import { clusterNames, clusterRecord } from "../../../durable-objects/peers";
+import { systemClock } from "../../../durable-objects/ports";
+import { type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
-import { KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http/limits";
+import { ASKED_TOGETHER, KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http/limits";
 import { call, ClusterGone } from "./call";
 import { type Rendering, statusResponse } from "../http/respond";
 
@@ -67,14 +69,58 @@ export function forgetCluster(name: string): void {
   known.delete(name);
 }
 
-/** The id of the cluster; undefined = there is none, or it is being deleted. Makes none. */
-export async function activeIdOf(env: Env, name: string): Promise<Result<string | undefined, Status>> {
+/** Questions that anybody may have asked, for any name; those about one name that was made go to its record. */
+interface Questions {
+  readonly made: Batched<string, Result<boolean, Status>>;
+  readonly looks: Map<string, Batched<undefined, Result<ClusterState, Status>>>;
+}
+
+const questions = new WeakMap<Env, Questions>();
+
+/** The id of the cluster; undefined = there is none, or it is being deleted. Makes none, and calls no record of a name that nobody made. */
+export async function activeIdOf(env: Env, name: string, beside: Beside): Promise<Result<string | undefined, Status>> {
   if (name === DEFAULT_CLUSTER) return ok(name);
   const id = known.get(name);
   if (id !== undefined) return ok(id);
-  const looked = await lookAt(env, name);
+  const { made, looks } = questionsIn(env);
+  const isMade = await made.ask(name, beside).catch(() => err(requestTimedOut()));
+  if (!isMade.ok) return isMade;
+  if (!isMade.value) return ok(undefined);
+  let look = looks.get(name);
+  if (!look) {
+    if (looks.size >= KNOWN_CLUSTERS_MAX) looks.clear();
+    looks.set(name, (look = new Batched(systemClock, ASKED_TOGETHER, (asked) => lookForAll(env, name, asked.length))));
+  }
+  const looked = await look.ask(undefined, beside).catch(() => err(requestTimedOut()));
   if (!looked.ok) return looked;
   return ok(looked.value.phase === "active" ? looked.value.id : undefined);
+}
+
+function questionsIn(env: Env): Questions {
+  const kept = questions.get(env);
+  if (kept) return kept;
+  const fresh: Questions = {
+    made: new Batched(systemClock, ASKED_TOGETHER, async (names) => {
+      const made = await areMade(env, names);
+      return names.map((_, index) => (made.ok ? certain(made.value[index]) : made));
+    }),
+    looks: new Map(),
+  };
+  questions.set(env, fresh);
+  return fresh;
+}
+
+async function lookForAll(env: Env, name: string, count: number): Promise<Result<ClusterState, Status>[]> {
+  const state = await lookAtRecord(env, name);
+  return Array<typeof state>(count).fill(state);
+}
+
+function areMade(env: Env, names: string[]): Promise<Result<(boolean | null)[], Status>> {
+  return call(() => clusterNames(env).areMade(names), { what: "clusters.areMade", repeatable: true });
+}
+
+function certain(isMade: boolean | null | undefined): Result<boolean, Status> {
+  return typeof isMade === "boolean" ? ok(isMade) : err(serviceUnavailable(DIRECTORY_SILENT, RETRY_AFTER_SECONDS));
 }
 
 /** Another cluster has the name than the one that was meant. The request was not carried out and may be sent again. */
@@ -86,7 +132,16 @@ export function beingDeleted(name: string): Status {
   return conflict(CLUSTER, name, "the cluster is being deleted");
 }
 
+/** Makes nothing. */
 export async function lookAt(env: Env, name: string): Promise<Result<ClusterState, Status>> {
+  if (name === DEFAULT_CLUSTER) return lookAtRecord(env, name);
+  const made = await areMade(env, [name]);
+  const isMade = made.ok ? certain(made.value[0]) : made;
+  if (!isMade.ok) return isMade;
+  return isMade.value ? lookAtRecord(env, name) : ok({ phase: "absent" });
+}
+
+async function lookAtRecord(env: Env, name: string): Promise<Result<ClusterState, Status>> {
   const state = await call(() => clusterRecord(env, name).look(), { what: "cluster.look", repeatable: true });
   return state.ok ? ok(noted(name, state.value)) : err(state.error);
 }
@@ -110,6 +165,8 @@ export async function setControllers(env: Env, name: string, list: ControllerLis
 }
 
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {
+  const looked = await lookAt(env, name);
+  if (!looked.ok || looked.value.phase === "absent") return looked;
   const state = await call(() => clusterRecord(env, name).remove(), { what: "cluster.remove", repeatable: true });
   return state.ok ? ok(noted(name, state.value)) : err(state.error);
 }

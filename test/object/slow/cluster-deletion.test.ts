@@ -17,6 +17,7 @@ import { ServicesStore } from "../../../durable-objects/services-store";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { CLUSTER_GONE, type Wipeable } from "../../../src/tenancy/rpc";
 import { app } from "../../../src/worker/app";
+import { everyObject, OBJECT_BINDINGS } from "../../support/objects/every-object";
 import { freshCluster } from "../../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
@@ -75,13 +76,6 @@ class Cluster {
   }
 }
 
-/** Every object that there is, by binding and id. */
-async function everyObject(): Promise<Set<string>> {
-  const found = new Set<string>();
-  for (const binding of BINDINGS) for (const id of await listDurableObjectIds(bindings[binding])) found.add(`${binding} ${id.toString()}`);
-  return found;
-}
-
 /** Of every object that came after `others`, those that still answer. */
 async function living(others: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
@@ -117,10 +111,7 @@ const ALIVE = {
 const BINDINGS = Object.keys(ALIVE) as (keyof typeof ALIVE)[];
 
 it("classes of objects: all are part of this test", () => {
-  const namespaces = Object.entries(bindings).flatMap(([name, binding]) =>
-    typeof (binding as { idFromName?: unknown }).idFromName === "function" ? [name] : [],
-  );
-  expect(namespaces.filter((name) => !name.startsWith("__")).sort()).toEqual([...BINDINGS, "CLUSTER_RECORD"].sort());
+  expect([...OBJECT_BINDINGS].sort()).toEqual([...BINDINGS, "CLUSTER_RECORD", "CLUSTER_NAMES"].sort());
 });
 
 describe("deleting a cluster", () => {

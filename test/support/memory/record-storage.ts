@@ -4,6 +4,7 @@ import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "..
 export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
   let controllers: ControllersRow | undefined;
+  let isListed = false;
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
@@ -19,6 +20,8 @@ export function memoryRecordStorage(): RecordStorage {
     save: (saved) => (row = saved),
     controllersLoad: () => controllers,
     controllersSave: (saved) => (controllers = saved),
+    isListed: () => isListed,
+    noteListed: () => void (isListed = true),
     objectsAdd(added) {
       for (const { kind, name } of added) {
         if (!objects.some((object) => object.kind === kind && object.name === name)) objects.push({ kind, name, wiped: false });

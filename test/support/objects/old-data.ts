@@ -11,8 +11,10 @@ import type { Env } from "../../../durable-objects/env";
 /** The cluster that every text speaks of. */
 export const OLD_CLUSTER = "default";
 
-/** Of objects that keep something. The view for proxies keeps nothing. */
-export type ObjectBinding = Exclude<{ [K in keyof Env]-?: Env[K] extends DurableObjectNamespace ? K : never }[keyof Env], "PROXY_VIEW">;
+type Binding = { [K in keyof Env]-?: Env[K] extends DurableObjectNamespace ? K : never }[keyof Env];
+
+/** Of objects that have tables. The view for proxies keeps nothing, and the list of clusters a value for each name. */
+export type ObjectBinding = Exclude<Binding, "PROXY_VIEW" | "CLUSTER_NAMES">;
 
 export interface OldObject {
   binding: ObjectBinding;

@@ -116,10 +116,15 @@ export class IssuerWorld {
     return { token: made.value.token, id: parseToken(made.value.token)?.id ?? "" };
   }
 
+  /** @param life what the isolate knows of the cluster's; "" = nothing */
+  authenticate(credentials: Credentials, cluster: string | undefined, life = ""): ReturnType<Authenticator["authenticate"]> {
+    return this.authenticator.authenticate(credentials, { cluster, life, beside: () => undefined });
+  }
+
   /** Name of the user, or what is wrong. */
   async judged(credentials: Credentials | string, cluster: string | undefined = "team"): Promise<string> {
     const asked = typeof credentials === "string" ? { bearer: credentials } : credentials;
-    const answer = await this.authenticator.authenticate(asked, cluster, cluster === "team" ? CLUSTER_ID : "");
+    const answer = await this.authenticate(asked, cluster, cluster === "team" ? CLUSTER_ID : "");
     return answer.ok ? (answer.value?.user.name ?? "nobody") : answer.error;
   }
 }

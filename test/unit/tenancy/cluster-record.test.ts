@@ -41,6 +41,9 @@ class World {
   /** what the newest timer is for */
   due = (): void => undefined;
   inDirectory = (id: string): Promise<boolean> => Promise.resolve(this.directory.has(id));
+  /** names that the list of clusters was given, each with the phase of the record then */
+  readonly listed: string[] = [];
+  enlist = (): Promise<void> => Promise.resolve(void this.listed.push(`blue ${this.storage.load()?.phase ?? "without a row"}`));
   record = this.#start();
 
   #start(): ClusterRecord {
@@ -64,6 +67,7 @@ class World {
       },
       forget: (id) => this.#call(() => void this.directory.delete(id)),
       isInDirectory: (id) => this.inDirectory(id),
+      enlist: () => this.enlist(),
       noteBusy: () => undefined,
     };
     return new ClusterRecord("blue", ports);
@@ -131,6 +135,51 @@ describe("ids of clusters", () => {
   ])("%s, life %i: %s", (name, life, id) => {
     expect(clusterId(name, life)).toBe(id);
     expect(clusterName(id)).toBe(name);
+  });
+});
+
+describe("the list of clusters", () => {
+  it("a cluster that begins: is in the list before, and is not entered again", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.open();
+    world.restart();
+    await world.record.open();
+    expect(world.listed).toEqual(["blue without a row"]);
+  });
+
+  it("a cluster that is older than the list: is entered when somebody next writes into it as its maker", async () => {
+    const world = new World();
+    world.storage.save({ name: "blue", life: 3, phase: "active", createdAt: 1, deletedAt: 0 });
+    await world.record.look();
+    expect(world.listed).toEqual([]);
+    expect(await world.record.open()).toMatchObject({ opened: false, state: { id: "blue~3" } });
+    expect(world.listed).toEqual(["blue active"]);
+  });
+
+  it("a list that does not answer: no cluster begins, and the next attempt enters it", async () => {
+    const world = new World();
+    const { enlist } = world;
+    world.enlist = () => Promise.reject(new Error("lost"));
+    await expect(world.record.open()).rejects.toThrow(DIRECTORY_SILENT);
+    expect(world.storage.load()).toBeUndefined();
+    world.enlist = enlist;
+    expect(await world.record.open()).toMatchObject({ opened: true });
+    expect(world.listed).toEqual(["blue without a row"]);
+  });
+
+  it("a crash between the list and the cluster: the cluster is absent, and begins at the next attempt", async () => {
+    const world = new World();
+    const { save } = world.storage;
+    world.storage.save = () => {
+      throw new Crash();
+    };
+    await expect(world.record.open()).rejects.toThrow(Crash);
+    world.storage.save = save;
+    world.restart();
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+    expect(await world.record.open()).toMatchObject({ opened: true });
+    expect(world.listed).toEqual(["blue without a row"]);
   });
 });
 

@@ -17,7 +17,7 @@ describe("own tokens", () => {
   it("a good token: is its user, with the group of all who are known", async () => {
     const world = new IssuerWorld();
     const { token, id } = await world.token({ clusters: ["team"] });
-    expect(await world.authenticator.authenticate({ bearer: token }, "team")).toEqual({
+    expect(await world.authenticate({ bearer: token }, "team")).toEqual({
       ok: true,
       value: {
         user: { name: "bob", uid: "", groups: ["ops", "system:authenticated"], extra: {} },
@@ -123,7 +123,7 @@ describe("administrators by variable", () => {
     const { bearer, id, tokens } = await adminToken();
     const world = new IssuerWorld([], tokens);
     world.areObjectsUp = false;
-    expect(await world.authenticator.authenticate({ bearer }, undefined)).toEqual({
+    expect(await world.authenticate({ bearer }, undefined)).toEqual({
       ok: true,
       value: {
         user: { name: "admin", uid: "", groups: ["system:masters", "system:authenticated"], extra: {} },

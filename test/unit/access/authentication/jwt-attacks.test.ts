@@ -186,7 +186,7 @@ describe("users of issuers", () => {
     const { world } = await given({ ...plain, clusters: ["team"] });
     const groups = ["dev", "system:masters", "servicenet:agents", ""];
     const bearer = await world.signed(await key, { groups, oid: "o1", jti: "j1" });
-    expect(await world.authenticator.authenticate({ bearer }, "team")).toEqual({
+    expect(await world.authenticate({ bearer }, "team")).toEqual({
       ok: true,
       value: {
         user: {

@@ -43,7 +43,7 @@ describe("a token of a service account", () => {
   it("its user: has upstream's name, groups and extra, in this cluster alone", async () => {
     const world = new IssuerWorld();
     world.bound.set("Pod default/web-1", "p1");
-    expect(await world.authenticator.authenticate({ bearer: await signed(world, { bound: POD }) }, "team")).toEqual({
+    expect(await world.authenticate({ bearer: await signed(world, { bound: POD }) }, "team")).toEqual({
       ok: true,
       value: {
         user: {
@@ -88,7 +88,7 @@ describe("a token of a service account", () => {
       expect(await world.judged(await world.signerOf(cluster).sign(claimsOf(world))), cluster).toBe("Unauthorized");
     const good = await signed(world);
     expect(await world.judged(good, "other")).toBe("Unauthorized");
-    expect((await world.authenticator.authenticate({ bearer: good }, undefined)).ok).toBe(false);
+    expect((await world.authenticate({ bearer: good }, undefined)).ok).toBe(false);
     expect(await world.judged({ accessJwt: good })).toBe("Unauthorized");
     expect(await world.judged(good)).toBe("system:serviceaccount:default:web");
   });
@@ -123,7 +123,7 @@ describe("a token of a service account", () => {
   it("a good token while the isolate does not know the cluster: is remembered for the life that signed it alone", async () => {
     const world = new IssuerWorld();
     const bearer = await signed(world);
-    const judged = async (life: string) => (await world.authenticator.authenticate({ bearer }, "team", life)).ok;
+    const judged = async (life: string) => (await world.authenticate({ bearer }, "team", life)).ok;
     expect(await judged("")).toBe(true);
     const before = world.asked.length;
     expect([await judged(CLUSTER_ID), world.asked.length]).toEqual([true, before]);
@@ -151,7 +151,7 @@ describe("a token of a service account", () => {
 
 describe("a TokenReview", () => {
   const judge = async (world: IssuerWorld, bearer: string, audiences: string[]) => {
-    const answer = await world.authenticator.judge({ bearer }, { cluster: "team", life: CLUSTER_ID, audiences });
+    const answer = await world.authenticator.judge({ bearer }, { cluster: "team", life: CLUSTER_ID, audiences, beside: () => undefined });
     return answer.ok ? answer.value?.audiences : answer.error;
   };
 

@@ -1,0 +1,17 @@
+import type { NameStorage } from "../../src/tenancy/cluster-names";
+import type { ContractCase } from "./contract-case";
+
+/** What every NameStorage does. */
+export const nameStorageCases: readonly ContractCase<NameStorage>[] = [
+  { name: "has: nothing at first", run: (storage) => storage.has("blue"), want: false },
+  {
+    name: "add: that name alone, and once more changes nothing",
+    run(storage) {
+      storage.add("blue");
+      storage.add("blue");
+      storage.add("a".repeat(63));
+      return ["blue", "blue-1", "blu", "a".repeat(63)].map((name) => storage.has(name));
+    },
+    want: [true, false, false, true],
+  },
+];

@@ -50,6 +50,7 @@ export const STORE_METHODS = [
   "changesSince",
   "listMetadata",
   "metadataOf",
+  "whereabouts",
   "objectsSince",
   "objectsAfter",
   "objectsNamed",

@@ -1,14 +1,20 @@
 /** The controller "garbage-collection". Every store pokes it after the turns that it may have to act upon, so it follows no resource. */
 import type { Clock } from "../core/base/ports";
+import { EventRecorder, type EventRecorderPorts } from "../api/events/event-recorder";
 import { Controller, type ControllerPorts } from "./controller";
 import type { ControllerEntry } from "./controller-table";
 import { garbageCollectionPass, type GarbageCollectionPassPorts } from "./garbage-collection/garbage-collection-pass";
 import type { GraphStorage } from "./garbage-collection/ports";
 
+/** Upstream's component of its events. */
+const REPORTER = "garbage-collector-controller";
+
 export interface GarbageCollectionSetting extends ControllerPorts {
+  /** id of the cluster */
+  cluster: string;
   clock: Clock;
   /** every store of the cluster */
-  peers: { stores(): GarbageCollectionPassPorts["stores"] };
+  peers: Pick<EventRecorderPorts, "events"> & { stores(): GarbageCollectionPassPorts["stores"] };
   tables: { graph: GraphStorage };
 }
 
@@ -16,7 +22,9 @@ export const garbageCollectionController: ControllerEntry<GarbageCollectionSetti
   follows: [],
   upstream: "garbage-collector-controller",
   make(setting) {
-    const { clock, recorder, peers, tables } = setting;
-    return new Controller(setting, garbageCollectionPass({ clock, recorder, storage: tables.graph, stores: peers.stores() }));
+    const { clock, cluster, recorder, peers, tables } = setting;
+    const reporter = { controller: REPORTER, instance: `${REPORTER}-${cluster}` };
+    const events = new EventRecorder(reporter, { clock, recorder, events: () => peers.events() });
+    return new Controller(setting, garbageCollectionPass({ clock, recorder, events, storage: tables.graph, stores: peers.stores() }));
   },
 };

@@ -1,9 +1,9 @@
 import { abortAllDurableObjects, env, runDurableObjectAlarm } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 import type { Controller } from "../../durable-objects/controller";
-import type { KubeObject, OwnerReference } from "../../src/api/meta/kubernetes";
+import type { CoreEvent, KubeObject, OwnerReference } from "../../src/api/meta/kubernetes";
 import type { DeleteOptionsRequest } from "../../src/api/rpc/store";
-import { createIn, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
+import { collect, createIn, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../support/objects/store-stubs";
 import { upstreamRow } from "../conformance/upstream-row";
 import { DELETE } from "../support/worlds/store-world";
 
@@ -35,12 +35,17 @@ function setting() {
   return {
     controller: () => CONTROLLER.getByName(`${cluster}/controllers/garbage-collection`),
     find,
+    /** those of the garbage collector: the controllers of Nodes and Pods tell of theirs, too */
+    async events(): Promise<CoreEvent[]> {
+      const { items } = await (await collect(storeStubOf(cluster, "events"), "", "events")).json<{ items: CoreEvent[] }>();
+      return items.filter(({ reportingComponent }) => reportingComponent === "garbage-collector-controller");
+    },
     /** creates an object that `owners` own, and answers how it is referred to by its dependents */
     async make(kind: Kind, name: string, owners: OwnerReference[] = [], metadata: KubeObject["metadata"] = {}): Promise<OwnerReference> {
       const namespace = namespaceOf(kind);
       const object = { ...specs[kind], metadata: { name, ...(namespace ? { namespace } : {}), ownerReferences: owners, ...metadata } };
       expect(await createIn(stubs[kind](), object)).toMatchObject({ ok: true });
-      const uid = (await find(kind, name))?.metadata?.uid ?? "";
+      const uid = (await storedIn(stubs[kind](), object.metadata.namespace ?? "", name))?.metadata?.uid ?? "";
       return { apiVersion: API_VERSIONS[kind], kind, name, uid, blockOwnerDeletion: true };
     },
     remove(kind: Kind, name: string, options: Partial<DeleteOptionsRequest> = {}) {
@@ -83,6 +88,26 @@ describe("a deletion in the background", () => {
     await make("Lease", "late", [owner]);
     await gone(["Lease", "late"]);
     expect(await find("Lease", "unknown")).toBeDefined();
+  });
+});
+
+describe("an owner in another namespace", () => {
+  it("its dependent goes with an Event OwnerRefInvalidNamespace, a cluster-scoped one stays with one", async () => {
+    const { make, gone, find, events } = setting();
+    const elsewhere = await make("Service", "owner", [], { namespace: "kube-system" });
+    const dependent = await make("Lease", "dependent", [elsewhere]);
+    const node = await make("Node", "node", [elsewhere]);
+    await gone(["Lease", "dependent"]);
+    await vi.waitFor(async () => expect(await events()).toHaveLength(2), PATIENCE);
+    const told = (await events()).map(({ involvedObject, message, metadata, reason, type }) => {
+      expect([metadata.namespace, type]).toEqual(["default", "Warning"]);
+      return `${involvedObject.kind ?? ""} ${involvedObject.uid ?? ""} ${reason ?? ""}: ${message ?? ""}`;
+    });
+    const note = (namespace: string): string =>
+      `OwnerRefInvalidNamespace: ownerRef [v1/Service, namespace: ${namespace}, name: owner, uid: ${elsewhere.uid}] ` +
+      `does not exist in namespace "${namespace}"`;
+    expect(told.sort()).toEqual([`Lease ${dependent.uid} ${note("default")}`, `Node ${node.uid} ${note("")}`]);
+    expect(await find("Node", "node")).toBeDefined();
   });
 });
 

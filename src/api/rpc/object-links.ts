@@ -33,6 +33,19 @@ export interface LinkPage {
   next: string;
 }
 
+/** An object whose namespace is not known. */
+export interface SoughtObject {
+  name: string;
+  uid: string;
+}
+
+export interface Whereabouts {
+  /** the namespaces in the order of what was sought; null = not found in the namespaces that were looked through */
+  found: (string | null)[];
+  /** the namespace behind which the search goes on; "" = this was the last one */
+  next: string;
+}
+
 export interface LinkedStore {
   /** At most `limit` entries of the history after the cursor, of which only those that matter to garbage collection are told. */
   changesSince(cursor: StoreCursor | undefined, limit: number): Promise<LinkChanges>;
@@ -40,4 +53,6 @@ export interface LinkedStore {
   listMetadata(after: string, limit: number): Promise<LinkPage>;
   /** The objects as they are now, in the order of the keys; null = there is none. */
   metadataOf(keys: ObjectKey[]): Promise<(ObjectLinks | null)[]>;
+  /** In which namespaces behind `after` the objects are. It reads a row for each namespace with objects, and one for each of them and sought object. */
+  whereabouts(sought: SoughtObject[], after: string): Promise<Whereabouts>;
 }

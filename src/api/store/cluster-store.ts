@@ -14,7 +14,7 @@ import { usageRules } from "../registry/resource-quotas/usage";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import type { FedChanges, FedPage, ObjectFeed } from "../rpc/object-feed";
 import type { LimitedStore, LimitSource, QuotaMessage, UsageAnswer, UsageQuestion } from "../rpc/quota";
-import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
+import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, SoughtObject, StoreCursor, Whereabouts } from "../rpc/object-links";
 import type {
   BatchedStore,
   BeginningAbove,
@@ -217,6 +217,10 @@ export class ClusterStore<Supply = undefined> implements BatchedStore, Maintaine
 
   metadataOf(keys: ObjectKey[]): Promise<(ObjectLinks | null)[]> {
     return Promise.resolve(this.#links.metadataOf(keys));
+  }
+
+  whereabouts(sought: SoughtObject[], after: string): Promise<Whereabouts> {
+    return Promise.resolve(this.#links.whereabouts(sought, after));
   }
 
   objectsSince(cursor: StoreCursor | undefined, limit: number): Promise<FedChanges> {

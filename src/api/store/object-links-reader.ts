@@ -7,14 +7,17 @@
  */
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../meta/object-meta";
-import type { LinkChange, LinkChanges, LinkPage, ObjectLinks, StoreCursor } from "../rpc/object-links";
+import type { LinkChange, LinkChanges, LinkPage, ObjectLinks, SoughtObject, StoreCursor, Whereabouts } from "../rpc/object-links";
 import type { ObjectKey } from "../rpc/store";
 import type { CommittedChange } from "./extension";
 import { historyAfter } from "./history";
-import { storageKey } from "./keys";
+import { namespaceRange, objectKey, storageKey } from "./keys";
 import { FEED_PAGE_MAX_CHARS, LARGE_ENTRIES_TOGETHER } from "./limits";
 import type { StoreEngine } from "./store-engine";
 import type { HistoryEntry } from "./store-storage";
+
+/** Rows that one search for objects reads, some milliseconds of the store's thread. The next call goes on behind them. */
+export const SEARCHED_ROWS_MAX = 1_000;
 
 type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
 
@@ -74,6 +77,27 @@ export class ObjectLinksReader {
       const stored = this.store.storage.objectGet(storageKey(key));
       return stored ? linksOf(stored.data) : null;
     });
+  }
+
+  /** See LinkedStore. It jumps from namespace to namespace, however many objects they have. */
+  whereabouts(sought: readonly SoughtObject[], after: string): Whereabouts {
+    const { storage } = this.store;
+    const found = sought.map((): string | null => null);
+    let last = after;
+    for (let rows = 0; rows < SEARCHED_ROWS_MAX; rows++) {
+      const [key] = storage.objectKeysAfter(namespaceRange(last).to, 1);
+      if (key === undefined || !found.includes(null)) return { found, next: "" };
+      const { namespace } = objectKey(key);
+      // The objects of a cluster-scoped resource are in no namespace.
+      if (namespace === "") return { found, next: "" };
+      sought.forEach(({ name, uid }, i) => {
+        if (found[i] !== null) return;
+        rows++;
+        if (storage.objectGet(storageKey({ namespace, name }))?.uid === uid) found[i] = namespace;
+      });
+      last = namespace;
+    }
+    return { found, next: last };
   }
 
   #head(): StoreCursor {

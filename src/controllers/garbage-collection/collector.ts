@@ -17,10 +17,11 @@ import { inParallel } from "../../core/base/in-parallel";
 import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
-import type { LinkChange, ObjectLinks, StoreCursor } from "../../api/rpc/object-links";
+import type { LinkChange, ObjectLinks, SoughtObject, StoreCursor } from "../../api/rpc/object-links";
 import type { WriteRequest } from "../../api/rpc/store";
 import { isPassing } from "../followed/refusals";
 import { decideDependent, ownerState, releasableOwners } from "./decide";
+import { type Bereft, ForeignOwners } from "./foreign-owners";
 import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
 import { deleteAsReadRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
@@ -72,6 +73,7 @@ export class GarbageCollector {
   #cursors = new Map<string, StoreCursor>();
   #graph = new OwnerGraph(resolveOwner);
   readonly #listings = new Map<string, Listing>();
+  readonly #foreign: ForeignOwners;
   /** a transaction has failed: what is in memory is not what is stored */
   #isAhead = false;
   /** when this pass began, in milliseconds since the epoch */
@@ -82,6 +84,7 @@ export class GarbageCollector {
   constructor(ports: GarbageCollectionPorts) {
     this.#ports = ports;
     this.#stores = new Map(ports.stores.map((store) => [store.name, store]));
+    this.#foreign = new ForeignOwners({ events: ports.events, search: (store, sought) => this.#search(store, sought) });
     this.#load();
   }
 
@@ -176,7 +179,10 @@ export class GarbageCollector {
 
   #absorb(store: string, changes: readonly LinkChange[], cursor?: StoreCursor): void {
     if (this.#isAhead) return;
-    for (const change of changes) this.#graph.apply(store, change);
+    for (const change of changes) {
+      this.#graph.apply(store, change);
+      if (change.type === "deleted") this.#foreign.deleted(change.uid, change.key.namespace);
+    }
     const last = this.#cursors.get(store);
     const moved = cursor && (cursor.revision !== last?.revision || cursor.incarnation !== last.incarnation) ? cursor : undefined;
     if (moved) this.#cursors.set(store, moved);
@@ -209,12 +215,14 @@ export class GarbageCollector {
   async #examine(complete: boolean, known: ReadonlySet<string>): Promise<number> {
     const pending = [...this.#graph.pending].slice(0, EXAMINE_MAX);
     if (pending.length === 0) return 0;
+    for (const node of pending) this.#foreign.tellAcrossScopes(node, node.links);
     const knownOwners = await this.#read(pending.flatMap((node) => this.#ownersOf(node.links, node)));
     const kept = new Set(pending.filter((node) => this.#isKept(node, knownOwners)));
     for (const node of kept) this.#graph.settle(node);
     const nodes = pending.filter((node) => !kept.has(node));
     const now = await this.#read(nodes);
     const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
+    await this.#foreign.tellElsewhere(nodes.flatMap((node) => this.#bereft(node, now.get(placeId(node)), owners) ?? []));
     let done = kept.size;
     await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
       if (this.#hasTaken(PASS_BUDGET_MS)) return;
@@ -236,6 +244,18 @@ export class GarbageCollector {
       const owner = place && owners.get(placeId(place));
       return !place || (owner !== undefined && ownerState(reference.uid, owner) === "solid");
     });
+  }
+
+  /** The node with those of its owners that are absent from its namespace; undefined = none is, or it is another object by now. */
+  #bereft(node: GraphNode, links: ObjectLinks | null | undefined, owners: Found): Bereft | undefined {
+    if (links?.uid !== node.links.uid) return undefined;
+    const absent = links.ownerReferences.flatMap((reference) => {
+      const place = resolveOwner(reference, node);
+      const owner = place && owners.get(placeId(place));
+      if (!place || owner === undefined || place.key.namespace === "" || ownerState(reference.uid, owner) !== "absent") return [];
+      return [{ reference, store: place.store }];
+    });
+    return absent.length > 0 ? { place: node, links, absent } : undefined;
   }
 
   #ownersOf(links: ObjectLinks | null, dependent: Place): Place[] {
@@ -309,6 +329,24 @@ export class GarbageCollector {
     if (links === undefined) return "later";
     if (links?.uid !== owner.links.uid || !hasFinalizer(links, finalizer)) return "moot";
     return this.#write(owner.store, (store) => withoutFinalizerRequest(links, finalizer, store));
+  }
+
+  /** See ForeignOwnersPorts. */
+  async #search(name: string, sought: SoughtObject[]): Promise<(string | null)[] | undefined> {
+    const store = this.#stores.get(name);
+    const all = sought.map((): string | null => null);
+    try {
+      for (let after = ""; ;) {
+        if (!store || this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return undefined;
+        const { found, next } = await store.whereabouts(sought, after);
+        found.forEach((namespace, i) => (all[i] ??= namespace));
+        if (next === "" || !all.includes(null)) return all;
+        after = next;
+      }
+    } catch (error) {
+      this.#couldNot("read", name, error);
+      return undefined;
+    }
   }
 
   async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<Written> {

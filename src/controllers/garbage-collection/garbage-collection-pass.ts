@@ -3,6 +3,7 @@ import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
 import { gathered } from "../../core/base/gathered";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
+import type { EventRecorder } from "../../api/events/event-recorder";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { LinkedStore } from "../../api/rpc/object-links";
 import { writeAllOf } from "../../api/rpc/older-release";
@@ -15,6 +16,7 @@ export interface GarbageCollectionPassPorts {
   clock: Clock;
   recorder: Recorder;
   storage: GraphStorage;
+  events: Pick<EventRecorder, "report" | "flush">;
   /** every store of the cluster; `store` makes a stub for one call */
   stores: readonly {
     definition: Pick<ResourceDefinition, "group" | "resource" | "versions">;
@@ -23,7 +25,8 @@ export interface GarbageCollectionPassPorts {
 }
 
 /** `left`: another pass is needed. The first pass reads the graph from storage. */
-export function garbageCollectionPass({ clock, recorder, storage, stores }: GarbageCollectionPassPorts): () => Promise<{ left: boolean }> {
+export function garbageCollectionPass(ports: GarbageCollectionPassPorts): () => Promise<{ left: boolean }> {
+  const { clock, events, recorder, storage, stores } = ports;
   /** A store gives up a write after its deadline. Writes of one moment share a call. */
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
   const collected = stores.map(({ definition, store }): CollectedStore => ({
@@ -33,6 +36,7 @@ export function garbageCollectionPass({ clock, recorder, storage, stores }: Garb
     changesSince: (cursor, limit) => answered(store().changesSince(cursor, limit)),
     listMetadata: (after, limit) => answered(store().listMetadata(after, limit)),
     metadataOf: (keys) => answered(store().metadataOf(keys)),
+    whereabouts: (sought, after) => answered(store().whereabouts(sought, after)),
     write: gathered<WriteRequest, WriteResult>({
       call: (requests) => answered(writeAllOf(store, requests)),
       weightMax: WRITES_AT_ONCE,
@@ -41,7 +45,7 @@ export function garbageCollectionPass({ clock, recorder, storage, stores }: Garb
   }));
   let collector: GarbageCollector | undefined;
   return () => {
-    collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder });
-    return collector.run();
+    collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder, events });
+    return collector.run().finally(() => events.flush());
   };
 }

@@ -1,5 +1,6 @@
 /** What the garbage collector needs: stores to ask and write to, and rows of its own. */
 import type { Clock, Recorder } from "../../core/base/ports";
+import type { EventReport } from "../../api/events/event-recorder";
 import type { LinkedStore, StoreCursor } from "../../api/rpc/object-links";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { GraphNode } from "./graph";
@@ -26,4 +27,5 @@ export interface GarbageCollectionPorts {
   storage: GraphStorage;
   stores: readonly CollectedStore[];
   recorder: Recorder;
+  events: { report(event: EventReport): void };
 }

@@ -18,19 +18,32 @@ const byKind: ReadonlyMap<string, ResourceDefinition> = new Map(
   ),
 );
 
-const namespacedByStore: ReadonlyMap<string, boolean> = new Map(
-  definitions.map((definition) => [storeName(definition), definition.namespaced]),
-);
+const byStore: ReadonlyMap<string, ResourceDefinition> = new Map(definitions.map((definition) => [storeName(definition), definition]));
 
 /**
  * A namespaced owner is looked for in the dependent's own namespace. Undefined for a kind that is not served, and for a namespaced owner of a
  * cluster-scoped object. Nobody can say that such an owner is gone, so its dependents stay, as upstream.
  */
 export function resolveOwner(reference: OwnerReference, dependent: Place): Place | undefined {
-  const definition = byKind.get(`${reference.apiVersion} ${reference.kind}`);
+  const definition = definitionOfOwner(reference);
   if (!definition) return undefined;
   const store = storeName(definition.representationOf ?? definition);
   if (!definition.namespaced) return { store, key: { namespace: "", name: reference.name } };
-  if (!namespacedByStore.get(dependent.store)) return undefined;
+  if (!byStore.get(dependent.store)?.namespaced) return undefined;
   return { store, key: { namespace: dependent.key.namespace, name: reference.name } };
+}
+
+/** Whether a cluster-scoped object names an owner of a kind whose objects are in namespaces: no such owner can be meant. */
+export function isOwnedAcrossScopes(reference: OwnerReference, dependent: Place): boolean {
+  return dependent.key.namespace === "" && definitionOfOwner(reference)?.namespaced === true;
+}
+
+/** What the objects of a store are. */
+export function kindIn(store: string): { apiVersion: string; kind: string } {
+  const { group = "", versions = [], kind = "" } = byStore.get(store) ?? {};
+  return { apiVersion: [group, versions[0]].filter(Boolean).join("/"), kind };
+}
+
+function definitionOfOwner({ apiVersion, kind }: OwnerReference): ResourceDefinition | undefined {
+  return byKind.get(`${apiVersion} ${kind}`);
 }

@@ -35,7 +35,7 @@ const FEEDS = ["objectsSince", "objectsAfter", "objectsNamed"];
 const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   namespaces: [],
   "resource-quotas": ["objectsAfter", "quotaReport", "limitsHeld"],
-  "garbage-collection": ["changesSince", "listMetadata", "metadataOf"],
+  "garbage-collection": ["changesSince", "listMetadata", "metadataOf", "whereabouts"],
   repair: [
     ...[...FEEDS, "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
     ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts"],

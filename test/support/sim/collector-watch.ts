@@ -57,6 +57,7 @@ export class CollectorWatch {
         },
         listMetadata: (after, limit) => call("listLinks", (brain) => brain.listMetadata(after, limit)),
         metadataOf: (keys) => call("readLinks", (brain) => brain.metadataOf(plainCopy(keys))),
+        whereabouts: (sought, after) => call("readLinks", (brain) => brain.whereabouts(plainCopy(sought), after)),
         write,
         writeAll: (requests) => Promise.all(requests.map(write)),
       };

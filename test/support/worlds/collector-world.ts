@@ -3,6 +3,7 @@ import { withTimeout } from "../../../src/core/base/timeout";
 import { GarbageCollector } from "../../../src/controllers/garbage-collection/collector";
 import type { CollectedStore } from "../../../src/controllers/garbage-collection/ports";
 import { storeName } from "../../../src/controllers/garbage-collection/resolve-owner";
+import type { EventReport } from "../../../src/api/events/event-recorder";
 import type { KubeObject, OwnerReference } from "../../../src/api/meta/kubernetes";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
@@ -34,6 +35,7 @@ export class CollectorWorld {
   readonly storage = new MemoryGraphStorage();
   readonly stores: Record<WorldKind, WorldStore>;
   readonly logged: string[] = [];
+  readonly told: EventReport[] = [];
   /** calls to stores: `pods metadataOf` */
   calls: string[] = [];
   /** removals in order: `Pod ns/a` */
@@ -146,7 +148,8 @@ export class CollectorWorld {
     const recorder = {
       log: (level: string, event: string, fields: object = {}) => void this.logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
     };
-    return new GarbageCollector({ clock: this.scheduler.clock(), storage: this.storage, stores, recorder });
+    const events = { report: (event: EventReport) => void this.told.push(event) };
+    return new GarbageCollector({ clock: this.scheduler.clock(), storage: this.storage, stores, recorder, events });
   }
 
   #collected({ world, links }: WorldStore): CollectedStore {
@@ -170,6 +173,7 @@ export class CollectorWorld {
       changesSince: (cursor, limit) => call("changesSince", () => links.changesSince(cursor, Math.min(limit, this.changesAtOnce))),
       listMetadata: (after, limit) => call("listMetadata", () => links.listMetadata(after, Math.min(limit, 3))),
       metadataOf: (keys) => call("metadataOf", () => links.metadataOf(keys)),
+      whereabouts: (sought, after) => call("whereabouts", () => links.whereabouts(sought, after)),
       write: (request) =>
         call("write", async () => {
           if (request.verb !== "create") await this.beforeWrite(request.key);

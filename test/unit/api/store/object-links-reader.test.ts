@@ -1,8 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { CommittedChange } from "../../../../src/api/store/extension";
 import { FEED_PAGE_MAX_CHARS } from "../../../../src/api/store/limits";
-import { changesLinks, ObjectLinksReader } from "../../../../src/api/store/object-links-reader";
+import { changesLinks, ObjectLinksReader, SEARCHED_ROWS_MAX } from "../../../../src/api/store/object-links-reader";
 import { observed } from "../../../../src/api/store/observed";
 import { aLease, StoreWorld } from "../../../support/worlds/store-world";
 
@@ -156,5 +156,58 @@ describe("listMetadata and metadataOf", () => {
     const keys = ["x", "a"].map((name) => ({ namespace: "ns", name }));
     const uid = world.stored("a")?.metadata?.uid;
     expect(reader().metadataOf(keys)).toMatchObject([null, { key: keys[1], uid, ownerReferences: [], deleting: false }]);
+  });
+});
+
+describe("whereabouts", () => {
+  /** Leases of these names in so many namespaces; answers the uid of one. */
+  async function inNamespaces(world: StoreWorld, namespaces: readonly string[], ...names: string[]): Promise<(place: string) => string> {
+    for (const namespace of namespaces) for (const name of names) await world.create(aLease(name, {}, { namespace }));
+    return (place) => {
+      const [namespace = "", name = ""] = place.split("/");
+      return world.stored(name, namespace)?.metadata?.uid ?? "";
+    };
+  }
+
+  it("objects by name and uid: their namespaces, in the order asked; null for a namesake and for what is nowhere", async () => {
+    const { world, reader } = setting();
+    const uid = await inNamespaces(world, ["a", "a-b", "a0", "b"], "x", "y");
+    const sought = [
+      { name: "y", uid: uid("a0/y") },
+      { name: "x", uid: "other" },
+      { name: "x", uid: uid("a-b/x") },
+      { name: "z", uid: uid("a/x") },
+    ];
+    expect(reader().whereabouts(sought, "")).toEqual({ found: ["a0", null, "a-b", null], next: "" });
+    expect(reader().whereabouts(sought, "a")).toEqual({ found: ["a0", null, null, null], next: "" });
+  });
+
+  it("no objects at all: nothing is found", () => {
+    expect(
+      setting()
+        .reader()
+        .whereabouts([{ name: "x", uid: "u" }], ""),
+    ).toEqual({ found: [null], next: "" });
+  });
+
+  it("many objects of few namespaces: two rows are read in each", async () => {
+    const { world, reader } = setting();
+    const names = Array.from({ length: 20 }, (_, i) => `n-${String(i)}`);
+    await inNamespaces(world, ["a", "b"], ...names);
+    const [keys, objects] = [vi.spyOn(world.storage, "objectKeysAfter"), vi.spyOn(world.storage, "objectGet")];
+    reader().whereabouts([{ name: "n-3", uid: "other" }], "");
+    // One look more finds that no namespace is left.
+    expect([keys.mock.calls.length, objects.mock.calls.length]).toEqual([3, 2]);
+  });
+
+  it("more namespaces than one call reads: the next call goes on behind them", async () => {
+    const { world, reader } = setting(2_000);
+    const namespaces = Array.from({ length: SEARCHED_ROWS_MAX / 2 + 1 }, (_, i) => `n-${String(i).padStart(4, "0")}`);
+    const uid = await inNamespaces(world, namespaces, "x");
+    const last = namespaces.at(-1) ?? "";
+    const sought = [{ name: "x", uid: uid(`${last}/x`) }];
+    const first = reader().whereabouts(sought, "");
+    expect(first).toEqual({ found: [null], next: namespaces.at(-2) });
+    expect(reader().whereabouts(sought, first.next)).toEqual({ found: [last], next: "" });
   });
 });

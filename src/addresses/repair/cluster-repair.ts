@@ -5,6 +5,7 @@ import { EventRecorder, type EventRecorderPorts, type EventReporter } from "../.
 import type { ControllerRpc } from "../../api/rpc/store";
 import type { ControllerPorts } from "../../controllers/controller";
 import type { ControllerEntry } from "../../controllers/controller-table";
+import type { RowStorage } from "../../controllers/followed/row-storage";
 import { clusterName } from "../../tenancy/cluster-id";
 import { RepairController } from "./repair-controller";
 import { type RepairPeers, repairPorts } from "./repair-peers";
@@ -14,6 +15,8 @@ import type { SettingsStorage } from "./settings-watch";
 /** Upstream's names, under which operators know the events. */
 const REPORTER = "ipallocator-repair-controller";
 const NODE_PORT_REPORTER = "portallocator-repair-controller";
+/** Upstream has none: a cloud's controller reports for itself. */
+const LOAD_BALANCER_REPORTER = "load-balancer-watch";
 
 export interface RepairSetting extends ControllerPorts {
   /** id of the cluster */
@@ -23,7 +26,7 @@ export interface RepairSetting extends ControllerPorts {
   config(): Config;
   /** `others`: the cluster's other controllers that are switched on */
   peers: RepairPeers & Pick<EventRecorderPorts, "events"> & { others(): readonly ControllerRpc[] };
-  tables: { repair: RepairStorage; settings: SettingsStorage };
+  tables: { repair: RepairStorage; settings: SettingsStorage; rows: RowStorage };
 }
 
 export const repairController: ControllerEntry<RepairSetting, RepairController> = {
@@ -32,8 +35,15 @@ export const repairController: ControllerEntry<RepairSetting, RepairController> 
     const { clock, cluster, peers, recorder, tables } = setting;
     const eventsBy = (controller: string): EventRecorder =>
       new EventRecorder(reporterOf(controller, clusterName(cluster)), { clock, recorder, events: () => peers.events() });
-    const [events, nodePortEvents] = [eventsBy(REPORTER), eventsBy(NODE_PORT_REPORTER)];
-    const own = { clock, recorder, events, nodePortEvents, storage: tables.repair };
+    const own = {
+      clock,
+      recorder,
+      events: eventsBy(REPORTER),
+      nodePortEvents: eventsBy(NODE_PORT_REPORTER),
+      loadBalancerEvents: eventsBy(LOAD_BALANCER_REPORTER),
+      storage: tables.repair,
+      rows: tables.rows,
+    };
     return new RepairController({
       ...setting,
       storage: tables.repair,

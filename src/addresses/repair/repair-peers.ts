@@ -24,7 +24,10 @@ export interface RepairPeers {
 }
 
 /** What repair has of its own object. */
-interface OwnPorts extends Pick<RepairPorts, "clock" | "recorder" | "storage" | "events" | "nodePortEvents"> {
+interface OwnPorts extends Pick<
+  RepairPorts,
+  "clock" | "recorder" | "storage" | "rows" | "events" | "nodePortEvents" | "loadBalancerEvents"
+> {
   /** the configuration that the objects of the cluster run under */
   config: Pick<Config, "onlyRanges" | "serviceRanges">;
 }

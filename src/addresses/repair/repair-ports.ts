@@ -7,6 +7,7 @@ import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { RepairCounts, RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
 import type { RepairedNodePorts } from "../rpc/repaired-node-ports";
 import type { WriteRequest, WriteResult } from "../../api/rpc/store";
+import type { RowStorage } from "../../controllers/followed/row-storage";
 
 /** The two stores that are followed and swept. */
 export type Followed = "services" | "ipaddresses";
@@ -67,6 +68,10 @@ export interface RepairPorts {
   events: { report(event: EventReport): void; flush(): Promise<void> };
   /** events about node ports: upstream's repair of those reports by itself */
   nodePortEvents: RepairPorts["events"];
+  /** events about load balancers, which are no findings of a repair */
+  loadBalancerEvents: RepairPorts["events"];
+  /** rows about load balancers */
+  rows: Pick<RowStorage, "rows" | "rowPut" | "rowDelete">;
   services: ObjectFeed & RepairedServices & RepairedNodePorts;
   ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
   /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator the configured ones. The same array until they change */

@@ -10,7 +10,7 @@
  * looks up their counterparts (lookup.ts), judges them (rules.ts) and proposes (service-effects.ts, address-effects.ts). A healthy cluster is
  * only read; nothing is written but the cursors, once in a pass, if they moved. Rows are compared in the order of addresses, in which neighbours
  * have the same owner. A full sweep ends with every owner's bitmap (owner-check.ts). Every three minutes a sweep compares node ports with their
- * rows, too (node-port-check.ts).
+ * rows, too (node-port-check.ts). On the way it tells of load balancers that nobody serves (unserved-load-balancers.ts).
  *
  * At a crash: cursors and suspects are saved after the proposals, so what they cover is looked at again; proposals may be repeated.
  */
@@ -27,6 +27,7 @@ import { RepairReports } from "./repair-reports";
 import { emptyRound, wantSuspect } from "./round";
 import { ServiceEffects } from "./service-effects";
 import { SLICE, STORES, Sweep, SWEEPS_ENDED } from "./sweep";
+import { UnservedLoadBalancers } from "./unserved-load-balancers";
 
 /** After this time the pass asks for another one. */
 const PASS_BUDGET_MS = 10_000;
@@ -40,12 +41,17 @@ export class Repairer {
   readonly #lookup: Lookup;
   readonly #services: ServiceEffects;
   readonly #addresses: AddressEffects;
+  readonly #unserved: UnservedLoadBalancers;
 
   constructor(private readonly ports: RepairPorts) {
     const reports = new RepairReports(ports);
     this.#owners = new OwnerCheck(ports);
     this.#nodePorts = new NodePortCheck(ports);
-    this.#sweep = new Sweep(ports, reports, this.#nodePorts, () => this.#owners.restart());
+    this.#unserved = new UnservedLoadBalancers(ports);
+    this.#sweep = new Sweep(ports, reports, this.#nodePorts, () => {
+      this.#owners.restart();
+      this.#unserved.lookAtAll();
+    });
     this.#lookup = new Lookup(ports, reports);
     this.#services = new ServiceEffects(ports, this.#lookup, reports);
     this.#addresses = new AddressEffects(ports, this.#lookup, reports);
@@ -54,7 +60,7 @@ export class Repairer {
   /**
    * One pass; with `sweeps`, the slice of everything too, if it is due.
    *
-   * @returns `left`: there is more to do now. `againAt`: when the next suspect is due (milliseconds since the epoch)
+   * @returns `left`: there is more to do now. `againAt`: when the next suspect or load balancer is due (milliseconds since the epoch)
    */
   async run({ sweeps = true } = {}): Promise<{ left: boolean; againAt: number | undefined }> {
     const { clock, events, nodePortEvents, storage } = this.ports;
@@ -81,7 +87,8 @@ export class Repairer {
       this.#sweep.saveMoved();
       await Promise.all([events.flush(), nodePortEvents.flush()]);
     }
-    return { left, againAt: storage.suspectEarliest() };
+    const times = [storage.suspectEarliest(), this.#unserved.nextAt].filter((at) => at !== undefined);
+    return { left, againAt: times.length > 0 ? Math.min(...times) : undefined };
   }
 
   /** The last part of a full sweep. Answers whether there is more to do now. */
@@ -100,12 +107,14 @@ export class Repairer {
     try {
       for (const id of suspects) if (!isLeakId(id)) wantSuspect(round, id);
       const read = await Promise.all(STORES.map((what) => this.#sweep.read(what, round, slice)));
+      this.#unserved.want(round);
       await this.#lookup.complete(round);
       if (slice) await pace.rest();
       await this.#services.repair(round, await this.#lookup.rangesFor(round));
       await this.#addresses.repair(round);
       await this.#nodePorts.compare(round);
       await this.#nodePorts.lookAgain(suspects);
+      await this.#unserved.look(round);
       for (const page of read) this.#sweep.advance(page);
       if (read.some(({ what, isLast }) => what === "services" && isLast)) this.#nodePorts.ended();
       await this.#nodePorts.findLeaks(pace);

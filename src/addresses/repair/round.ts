@@ -9,6 +9,8 @@ import type { ObjectKey } from "../../api/rpc/store";
 export interface Round {
   /** by `namespace/name` */
   services: Map<string, Service>;
+  /** Services, by `namespace/name`, of whose end a change told */
+  gone: Set<string>;
   /** by name; undefined = still to be read */
   addresses: Map<string, IPAddress | undefined>;
   /** names of IPAddresses that are swept or looked at again: their rows are compared, too */
@@ -26,6 +28,7 @@ export interface Round {
 export function emptyRound(): Round {
   return {
     services: new Map(),
+    gone: new Set(),
     addresses: new Map(),
     swept: new Set(),
     suspects: new Set(),
@@ -52,8 +55,11 @@ export function wantSuspect(round: Round, id: string): void {
 export function noteServiceChange(round: Round, { deleted, object }: FedChange): boolean {
   const service = readService(object);
   if (!service) return false;
-  if (deleted) round.services.delete(keyOf(service));
-  else round.services.set(keyOf(service), service);
+  const key = keyOf(service);
+  if (deleted) {
+    round.services.delete(key);
+    round.gone.add(key);
+  } else round.services.set(key, service);
   return true;
 }
 

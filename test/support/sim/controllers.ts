@@ -1,7 +1,6 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
 import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/controllers";
 import { settingsOf } from "../../../src/core/config/settings";
-import { MemoryRowStorage } from "../memory/row-storage";
 import { overriding } from "../worlds/overriding";
 import { CollectorWatch } from "./collector-watch";
 import { namespacesList } from "./namespaces";
@@ -59,7 +58,7 @@ export class SimControllers {
   setting(name: Simulated, life: Life): ControllerSetting {
     const { cluster } = this;
     const { clock } = life;
-    const { graph, repair, settings } = cluster.tables.controllers;
+    const { graph, repair, settings, rows } = cluster.tables.controllers;
     return {
       cluster: "default",
       clock: (name === "repair" && cluster.sabotage.repairClock?.(clock)) || clock,
@@ -70,7 +69,7 @@ export class SimControllers {
         graph: whileAlive(graph, life),
         repair: whileAlive(repair, life),
         settings: whileAlive(settings, life),
-        rows: new MemoryRowStorage(),
+        rows: whileAlive(rows, life),
       },
       wakeAt: (atMs) => this.#wakeAt(name, life, atMs),
       cancelAlarm: () => Promise.resolve(),

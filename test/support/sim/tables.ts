@@ -6,6 +6,7 @@ import { MemoryFreeCountStorage, MemoryIPAddressStorage, MemoryLedgerStorage } f
 import { MemoryGraphStorage } from "../memory/graph-storage";
 import { MemoryNodePortStorage } from "../memory/node-port-storage";
 import { MemoryRepairStorage } from "../memory/repair-storage";
+import { MemoryRowStorage } from "../memory/row-storage";
 import { MemorySettingsStorage } from "../memory/settings-storage";
 import { Journal } from "./journal";
 import { SimStoreStorage } from "./store-storage";
@@ -60,6 +61,8 @@ export class ControllerTables {
   readonly graph = new MemoryGraphStorage(this.graphJournal);
   readonly repair = new MemoryRepairStorage();
   readonly settings = new MemorySettingsStorage();
+  /** those of repair */
+  readonly rows = new MemoryRowStorage();
 }
 
 /** Those of the services store and the ipaddresses store. */

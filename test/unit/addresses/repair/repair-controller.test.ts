@@ -7,6 +7,7 @@ import { RETRY_BASE_MS } from "../../../../src/controllers/controller";
 import { type Config, parseConfig } from "../../../../src/core/config/config";
 import { settingsOf } from "../../../../src/core/config/settings";
 import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
+import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { MemorySettingsStorage } from "../../../support/memory/settings-storage";
 import { whileAlive } from "../../../support/sim/network";
 import { SimScheduler } from "../../../support/sim/scheduler";
@@ -106,6 +107,8 @@ class World {
           storage,
           events,
           nodePortEvents: events,
+          loadBalancerEvents: events,
+          rows: new MemoryRowStorage(),
           services: {
             ...this.#feed("services", [DEFAULT_SERVICE]),
             makeWhole: unexpected,

@@ -44,8 +44,12 @@ export function garbageCollectionPass(ports: GarbageCollectionPassPorts): () => 
     }),
   }));
   let collector: GarbageCollector | undefined;
-  return () => {
+  return async () => {
     collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder, events });
-    return collector.run().finally(() => events.flush());
+    try {
+      return await collector.run();
+    } finally {
+      await events.flush();
+    }
   };
 }

@@ -44,7 +44,7 @@ export function enterCluster({ DIRECTORY }: Env, key: string, facts: DirectoryFa
 /** The ids of all clusters in the directory. */
 export async function directoryIds({ DIRECTORY }: Env): Promise<string[]> {
   const ids: string[] = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const page = await DIRECTORY.list({ prefix: DIRECTORY_PREFIX, ...(cursor === undefined ? {} : { cursor }) });
     ids.push(...page.keys.map(({ name }) => name.slice(DIRECTORY_PREFIX.length)));
     if (page.list_complete) return ids;

@@ -82,10 +82,7 @@ export class Authenticator {
   }
 
   /** The caller; undefined = the request has no credential. */
-  async authenticate(
-    credentials: Credentials,
-    asked: Omit<Asked, "audiences">,
-  ): Promise<Result<Caller | undefined, AuthenticationFault>> {
+  async authenticate(credentials: Credentials, asked: Omit<Asked, "audiences">): Promise<Result<Caller | undefined, AuthenticationFault>> {
     const answer = await this.judge(credentials, { ...asked, audiences: OWN_AUDIENCES });
     return answer.ok ? ok(answer.value?.caller) : answer;
   }

@@ -2,7 +2,7 @@
  * The only place where an outcome becomes a Response: Status and object texts, warnings, Retry-After, pretty printing and YAML.
  */
 import { parseJson } from "../../core/base/exact-json";
-import { Document, stringify, visit } from "yaml";
+import { Document, type ScalarTag, type SchemaOptions, stringify, type ToStringOptions, visit } from "yaml";
 import type { Status } from "../../api/meta/status";
 import { spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
 import { encodeProtobuf } from "../../api/schema/encode-protobuf";
@@ -113,8 +113,18 @@ export function render(text: string, rendering: TextRendering): string {
   }
 }
 
-/** Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date) is quoted. */
-const YAML = { lineWidth: 0, compat: "yaml-1.1" } as const;
+/**
+ * Numbers of Go that neither YAML 1.1 nor 1.2 knows: `0X1f`, `-0o10`, `1e3_0`, `+_1` (src/api/schema/yaml-scalars.ts). It matches more than those, and
+ * what it matches is quoted.
+ */
+const GO_NUMBER: ScalarTag = {
+  tag: "tag:yaml.org,2002:float",
+  default: true,
+  test: /^[-+]?(?=[0-9._])[0-9_]*(?:[bBoOxX][-+0-9a-fA-F_]+|(?:\.[0-9_]*)?(?:[eE][-+0-9_]+)?)$/,
+  resolve: (text) => text,
+};
+/** Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date), or to Go alone, is quoted. */
+const YAML = { lineWidth: 0, compat: "yaml-1.1", customTags: [GO_NUMBER] } satisfies ToStringOptions & SchemaOptions;
 /**
  * Characters that YAML 1.1 and 1.2 do not print, that one of them takes for the end of a line, or that some readers refuse without quotes (the tab; Go
  * quotes it, too). The library escapes the others below U+0020.

@@ -1,7 +1,13 @@
 import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
+import { parseYamlText } from "../../../../src/api/schema/yaml-text";
 import { badRequest, tooManyRequests } from "../../../../src/api/meta/status";
 import { jsonResponse, renderingOf, statusResponse } from "../../../../src/worker/http/respond";
+
+const tables = import.meta.glob("../../../fixtures/upstream/yaml-*.tsv", { query: "?raw", import: "default" });
+const table = String(await tables["../../../fixtures/upstream/yaml-1.36.tsv"]?.());
+/** What stands behind `a: ` in the documents that scripts/upstream/yaml asks Go about. */
+const scalars = [...table.matchAll(/^("a: [^\t]*)\t/gm)].map(([, text = ""]) => (JSON.parse(text) as string).slice("a: ".length).trimEnd());
 
 describe("statusResponse", () => {
   it("a Status: its code, body and Retry-After", async () => {
@@ -55,6 +61,18 @@ describe("jsonResponse", () => {
     const yaml = await jsonResponse(200, JSON.stringify({ [text]: text }), "yaml").text();
     expect(parse(yaml, { version: "1.1" })).toEqual({ [text]: text });
     expect(parse(yaml, { version: "1.2" })).toEqual({ [text]: text });
+  });
+
+  it("each scalar that Go was asked about: read as text by Go, in keys and values", async () => {
+    expect(scalars.length).toBeGreaterThan(600);
+    const value = Object.fromEntries(scalars.map((text) => [text, text]));
+    const read = parseYamlText(await jsonResponse(200, JSON.stringify(value), "yaml").text());
+    expect(read).toEqual({ ok: true, value: { value, repeated: [] } });
+  });
+
+  it("a text that looks like a number for a million characters: is written in a time that grows with them", async () => {
+    const text = `${"_0".repeat(500_000)}z`;
+    expect(await jsonResponse(200, JSON.stringify({ text }), "yaml").text()).toBe(`text: ${text}\n`);
   });
 
   it.each([

@@ -61,7 +61,7 @@ export interface NodeProxyPorts {
   recorder: Recorder;
   /** the Node as its store has it; null = there is none */
   node(name: string): Promise<string | null>;
-  /** The controller's answer: what this object lacks that knows as much as `known`. null = nothing, or the controller knows nothing yet. */
+  /** The controller's answer: what this object lacks that knows as much as `known`; null = nothing, or neither knows anything. */
   state(known: Cursor | null): Promise<ShardChange | null>;
   /** the object's alarm, durable with the writes of the turn */
   wakeAt(atMs: number): void;

@@ -36,9 +36,13 @@ class ProxyHealthController extends Controller implements ProxyHealthControllerR
     super(setting, () => pass.run());
   }
 
-  shardState(shard: number, known: Cursor | null): Promise<ShardChange | null> {
-    if (!this.pass.isFresh) void this.ask();
-    return Promise.resolve(this.pass.stateOf(shard, known ?? undefined));
+  async shardState(shard: number, known: Cursor | null): Promise<ShardChange | null> {
+    // Rows that are lost say nothing of a Node that is gone, so nobody would ever tell of it.
+    const mustRead = known !== null && !this.pass.knowsNodes;
+    if (mustRead) await this.alarm();
+    else if (!this.pass.isFresh) void this.ask();
+    if (mustRead && !this.pass.knowsNodes) throw new Error("Nodes were not read yet");
+    return this.pass.stateOf(shard, known ?? undefined);
   }
 
   async targets(): Promise<NodeTarget[] | null> {

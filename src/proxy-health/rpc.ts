@@ -40,7 +40,10 @@ export interface NodeProxyRpc {
 
 /** The controller "proxy-health". */
 export interface ProxyHealthControllerRpc {
-  /** The whole state of a shard; null = nothing is known yet, or nothing that the owner of the cursor `known` lacks. */
+  /**
+   * The whole state of a shard; null = nothing that the owner of the cursor `known` lacks, or nothing is known yet to either. Rejects when Nodes cannot be
+   * read and the owner knows of some.
+   */
   shardState(shard: number, known: Cursor | null): Promise<ShardChange | null>;
   /** every Node of the cluster, in any order; null = they could not be read yet: nobody may take that for none */
   targets(): Promise<NodeTarget[] | null>;

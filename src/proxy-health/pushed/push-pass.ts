@@ -199,10 +199,15 @@ export class PushPass {
     return this.#whole(shard, to);
   }
 
+  /** Whether all Nodes were ever read. */
+  get knowsNodes(): boolean {
+    this.load();
+    return this.#books.cursor !== undefined;
+  }
+
   /** Every Node; undefined = they were never read. */
   targets(): NodeTarget[] | undefined {
-    this.load();
-    return this.#books.cursor && [...this.#nodes.all];
+    return this.knowsNodes ? [...this.#nodes.all] : undefined;
   }
 
   /** Whether a pass has begun of late. */

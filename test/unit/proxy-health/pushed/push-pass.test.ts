@@ -265,6 +265,30 @@ describe("what goes back to an earlier time", () => {
     expect(await answers(world)).toEqual([200, "0", 200]);
   });
 
+  it.each<[what: string, waitMs: number, hangs: boolean]>([
+    ["the next question hears of it", 1_000, false],
+    ["and Nodes cannot be read: so does the next question 5 s after they can", 6_000, true],
+  ])("the rows of the controller, to their beginning, with the news of a Node that is gone: %s", async (_, waitMs, hangs) => {
+    const world = new ProxyHealthWorld(seededRandom(1));
+    const back = world.rememberController();
+    world.setNode("n1");
+    world.setNode("n2");
+    world.setService("a/x", 30_001);
+    await world.pass(5_000);
+    expect(await answers(world)).toEqual([200, "0", 200]);
+    // Nobody tells the shard: the controller does not know of the Node.
+    world.set("nodes", "n1", undefined, false);
+    back();
+    if (hangs) world.hung.add("nodes");
+    await world.pass(31_000);
+    expect(await world.run(world.health("n1"))).toBe(200);
+    await world.pass(waitMs);
+    world.releaseAll();
+    await world.run(world.health("n1"));
+    await world.pass(1_000);
+    expect(await answers(world)).toEqual([503, "0", 200]);
+  });
+
   it("the rows of a shard: its next question, or the next push, brings everything", async () => {
     const world = await ready();
     const back = world.rememberShard(FIRST);

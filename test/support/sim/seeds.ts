@@ -50,7 +50,7 @@ export function itOfSeeds(
   seeds: { fixed: readonly number[]; further: number },
   play: (seed: number) => void | Promise<void>,
 ): void {
-  it.each(seeds.fixed)(title, (seed) => play(seed));
+  it.each(seeds.fixed)(title, (seed) => playEach([seed], play));
   it(title.replace("seed %i", "further seeds"), () => playEach(seedsOf(histories(seeds.further)), play), FURTHER_MS_MAX);
 }
 

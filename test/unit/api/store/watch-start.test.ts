@@ -6,6 +6,7 @@ import { WATCH_BOOKMARK_INTERVAL_MS } from "../../../../src/api/store/limits";
 import { frameBytes } from "../../../../src/api/store/frame-buffer";
 import { viewOf } from "../../../../src/api/store/view-of";
 import { aLease, type SeenEvent, StoreWorld, type Watched } from "../../../support/worlds/store-world";
+import { itOfSeeds } from "../../../support/sim/seeds";
 import { RandomHistory, SELECTIONS } from "../../../support/worlds/random-store-history";
 
 const TABLE: Representation = { as: "table", includeObject: "Metadata", version: "v1" };
@@ -241,7 +242,8 @@ describe("selectors", () => {
 });
 
 describe("resuming", () => {
-  it.each([1, 2, 3, 4])("a watch from any retained revision: gets exactly the later changes, in order (seed %i)", async (seed) => {
+  const exact = "a watch from any retained revision: gets exactly the later changes, in order (seed %i)";
+  itOfSeeds(exact, { fixed: [1, 2], further: 2 }, async (seed) => {
     const random = new RandomHistory(seed, { historyBounds: { entriesMax: 40, sizeMax: 1e9, trimEntries: 5 } });
     const { world, past } = random;
     await random.steps(60);
@@ -265,7 +267,8 @@ describe("resuming", () => {
     }
   });
 
-  it.each([11, 12])("a client that is cut off again and again (seed %i): ends with the stored objects", async (seed) => {
+  const cutOff = "a client that is cut off again and again (seed %i): ends with the stored objects";
+  itOfSeeds(cutOff, { fixed: [11], further: 3 }, async (seed) => {
     const random = new RandomHistory(seed);
     const { world } = random;
     const held = new Map<string, string>();

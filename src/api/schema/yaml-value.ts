@@ -105,8 +105,10 @@ class Reader {
 
   /** Of several maps the first one counts. */
   #merge(value: ParsedNode | null, members: Members): void {
-    const sources = isSeq(value) ? value.items : [value];
-    const read = sources.map((source) => ({ source, value: this.value(source) }));
+    const whole = this.value(value);
+    const read = isSeq(value)
+      ? value.items.map((source, at) => ({ source, value: (whole as JsonValue[])[at] }))
+      : [{ source: value, value: whole }];
     for (const each of read.reverse()) {
       if (!each.source || !isMap(this.#target(each.source))) throw new Error("map merge requires map or sequence of maps as the value");
       for (const [name, member] of Object.entries(each.value as JsonObject))

@@ -13,6 +13,13 @@ describe("YAML by way of JSON", () => {
     expect(parseYamlText("a: &x 1\nb: *x\nc: &x 2\nd: *x\n")).toMatchObject({ ok: true, value: { value: { a: 1, b: 1, c: 2, d: 2 } } });
   });
 
+  it("an alias of what is merged: replaced, too", () => {
+    expect(parseYamlText("<<: &x [&y {a: 1}, {b: 2}]\nc: *x\nd: *y\n")).toMatchObject({
+      ok: true,
+      value: { value: { a: 1, b: 2, c: [{ a: 1 }, { b: 2 }], d: { a: 1 } } },
+    });
+  });
+
   it("more than a hundred aliases of one value: replaced, as by Go, unless nearly all of the document is repeated", () => {
     const labels = "labels: &l {app: web, tier: front}\n";
     const aliases = (count: number): string => labels + Array.from({ length: count }, (_, i) => `a${i}: *l\n`).join("");

@@ -20,6 +20,12 @@ function labelWithName(namespace: Namespace): void {
   metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };
 }
 
+/** A status without a phase is that of a namespace in use (upstream SetDefaults_NamespaceStatus, pkg/apis/core/v1/defaults.go). */
+function defaults(namespace: Namespace): void {
+  labelWithName(namespace);
+  if (!namespace.status?.phase) namespace.status = { ...namespace.status, phase: "Active" };
+}
+
 function prepareForCreate(namespace: Namespace): void {
   labelWithName(namespace);
   namespace.status = { phase: "Active" };
@@ -55,7 +61,7 @@ function validateStatusUpdate({ after }: Change<Namespace>): FieldError[] {
 export const namespaceStrategy: Strategy<Namespace> = {
   ...BASE_STRATEGY,
   validateName: validateDNS1123Label,
-  defaults: labelWithName,
+  defaults,
   prepareForCreate,
   // the main endpoint changes metadata only: spec.finalizers have an endpoint of their own
   prepareForUpdate: (change) => keepMembers(change, (key) => key !== "metadata"),

@@ -47,7 +47,9 @@ export function validateAnnotations(annotations: Record<string, string> | undefi
 }
 
 /** The version of `group/version` or `version`; "" when there is none. */
+/** "" where there is none, and where Go's ParseGroupVersion reads none: `a/b/c`. */
 function versionOf(apiVersion: string): string {
+  if (apiVersion.indexOf("/") !== apiVersion.lastIndexOf("/")) return "";
   return apiVersion.slice(apiVersion.indexOf("/") + 1);
 }
 

@@ -73,6 +73,11 @@ describe("validateObjectMeta", () => {
       ],
     },
     {
+      name: "an owner of a version with two slashes",
+      given: { ownerReferences: [{ ...owner, apiVersion: "a/b/c" }] },
+      want: ['metadata.ownerReferences.apiVersion: Invalid value: "a/b/c": version must not be empty'],
+    },
+    {
       name: "an Event as owner",
       given: { ownerReferences: [{ ...owner, kind: "Event" }] },
       want: [/^metadata\.ownerReferences: Invalid value: \{.*\}: \/v1, Kind=Event is disallowed from being an owner$/],

@@ -120,7 +120,7 @@ function subdomainMessages(value: string, unit: "characters" | "bytes"): string[
 export function validateQualifiedName(value: string): string[] {
   const slash = value.indexOf("/");
   if (slash >= 0 && value.indexOf("/", slash + 1) >= 0) {
-    return [`a qualified name ${QUALIFIED_MESSAGE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [`a valid label key ${QUALIFIED_MESSAGE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const nameStart = slash + 1;
   const nameLength = value.length - nameStart;

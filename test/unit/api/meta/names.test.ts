@@ -71,7 +71,7 @@ describe("validateQualifiedName", () => {
     { value: "/a", want: ["prefix part must be non-empty"] },
     { value: "UP/a", want: [`prefix part ${SUBDOMAIN}`] },
     { value: "example.com/", want: ["name part must be non-empty", `name part ${QUALIFIED}`] },
-    { value: "a/b/c", want: [`a qualified name ${QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`] },
+    { value: "a/b/c", want: [`a valid label key ${QUALIFIED} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`] },
   ])("$value", ({ value, want }) => {
     expect(validateQualifiedName(value)).toEqual(want);
   });

@@ -75,10 +75,7 @@ export function applyConfiguration(request: ApplyRequest): Result<Applied, Statu
 function checkType({ config, apiVersion, kind }: ApplyRequest): Status | undefined {
   const sentVersion = typeof config.apiVersion === "string" ? config.apiVersion : "";
   const sentKind = typeof config.kind === "string" ? config.kind : "";
-  if (sentKind !== kind || sentVersion === "") return badRequest(`invalid object type: ${typeText(sentVersion, sentKind)}`);
-  if (sentVersion !== apiVersion) {
-    return badRequest(`Incorrect version specified in apply patch. Specified patch version: ${sentVersion}, expected: ${apiVersion}`);
-  }
+  if (sentKind !== kind || sentVersion !== apiVersion) return badRequest(`invalid object type: ${typeText(sentVersion, sentKind)}`);
   const metadata = config.metadata;
   const managedFields = isJsonObject(metadata) ? metadata.managedFields : undefined;
   return managedFields === undefined || managedFields === null ? undefined : badRequest("metadata.managedFields must be nil");

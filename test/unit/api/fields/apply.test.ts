@@ -228,7 +228,7 @@ describe("refused configurations", () => {
 
   it.each([
     ["managedFields", { ...web({}), metadata: { ...metadata, managedFields: [] } }, "metadata.managedFields must be nil"],
-    ["another version", { apiVersion: "v2" }, "Incorrect version specified in apply patch. Specified patch version: v2, expected: v1"],
+    ["another version", { apiVersion: "v2" }, "invalid object type: /v2, Kind=Service"],
     ["another kind", { apiVersion: "v1", kind: "Pod" }, "invalid object type: /v1, Kind=Pod"],
     ["no type", { apiVersion: undefined, kind: undefined }, "invalid object type: /, Kind="],
   ])("%s: refused before the merge", (_name, config, message) => {

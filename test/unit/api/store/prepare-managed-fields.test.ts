@@ -145,7 +145,7 @@ describe("apply (ServerSideApply)", () => {
     { config: { metadata: { name: "a", managedFields: [] } }, want: "400 BadRequest metadata.managedFields must be nil" },
     {
       config: { metadata: { name: "a" }, apiVersion: "v2" },
-      want: "400 BadRequest Incorrect version specified in apply patch. Specified patch version: v2, expected: coordination.k8s.io/v1",
+      want: "400 BadRequest invalid object type: /v2, Kind=Lease",
     },
     {
       config: { metadata: { name: "a" }, kind: "Service" },

@@ -62,12 +62,15 @@ export function revisionProblem(text: string): string | undefined {
 /** Where upstream keeps resources below another name. */
 const ETCD_FOLDERS: Readonly<Record<string, string>> = { services: "services/specs", endpoints: "services/endpoints", nodes: "minions" };
 
-/** PUT of a body whose uid differs from the stored one. `storedUid` "" = there is no object: the body is a stale copy of a deleted one. */
-export function uidConflict(of: ResourceName, metadata: ObjectMeta, storedUid: string): Status {
-  const name = metadata.name ?? "";
-  const key = ["/registry", ETCD_FOLDERS[of.resource] ?? of.resource, metadata.namespace, name].filter(Boolean).join("/");
-  const failed = storageWords({ what: "UID", given: metadata.uid ?? "", stored: storedUid });
-  return conflict(of, name, `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`);
+/** PUT of a body whose uid differs from the stored one. `key`: as objects are stored. `stored` "" = there is no object: the body is a stale copy of a deleted one. */
+export function uidConflict(of: ResourceName, key: string, uids: { given: string; stored: string }): Status {
+  const path = `/registry/${ETCD_FOLDERS[of.resource] ?? of.resource}/${key}`;
+  const failed = storageWords({ what: "UID", ...uids });
+  return conflict(
+    of,
+    key.split("/").at(-1) ?? key,
+    `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: ${failed}`,
+  );
 }
 
 /** Apply of a configuration with a uid where no object exists. */

@@ -46,7 +46,9 @@ function checkConcurrency(
   judgesUid: boolean,
 ): Status | undefined {
   const name = metadata.name ?? "";
-  if (judgesUid && metadata.uid && metadata.uid !== current.uid) return uidConflict(definition, metadata, current.uid);
+  if (judgesUid && metadata.uid && metadata.uid !== current.uid) {
+    return uidConflict(definition, current.key, { given: metadata.uid, stored: current.uid });
+  }
   const { resourceVersion = "" } = metadata;
   const problem = revisionProblem(resourceVersion);
   if (problem !== undefined) return unclassified(problem);

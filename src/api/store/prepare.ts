@@ -12,6 +12,7 @@ import { planDelete } from "../registry/delete-order";
 import type { Subresource, WriteOptions, WriteRequest } from "../rpc/store";
 import type { FieldWriter } from "./field-tracking";
 import { applied, type ChangingPatch, patched, type PatchWrite } from "./patched";
+import { storageKey } from "./keys";
 import { prepareCreate, prepareNamedCreate } from "./prepare-create";
 import { prepareUpdate } from "./prepare-update";
 import { type PrepareFacts, type Prepared, refuse } from "./prepared";
@@ -49,7 +50,7 @@ function preparePut(request: WriteRequest & { verb: "update" }, current: StoredO
   const writer = writerOf(request.options, request.subresource, facts);
   if (current) return prepareUpdate(after, current, { ...request, writer, judgesUid: true, warnings: [] }, facts);
   if (!facts.definition.allowCreateOnUpdate || request.subresource !== "") return refuse(notFound(facts.definition, request.key.name));
-  if (after.metadata?.uid) return refuse(uidConflict(facts.definition, after.metadata, ""));
+  if (after.metadata?.uid) return refuse(uidConflict(facts.definition, storageKey(request.key), { given: after.metadata.uid, stored: "" }));
   return prepareNamedCreate(after, { ...request, writer }, facts);
 }
 

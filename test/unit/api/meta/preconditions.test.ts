@@ -25,9 +25,10 @@ describe("checkDeletePreconditions", () => {
 });
 
 it("uidConflict: a stale copy of a deleted object is a conflict in upstream's words", () => {
-  const status = uidConflict(lease, { ...metadata, uid: "A" }, "");
+  const status = uidConflict(lease, "ns/n", { given: "A", stored: "" });
   expect(status.code).toBe(409);
   expect(status.message).toMatch(/^Operation cannot be fulfilled on leases\.coordination\.k8s\.io "n": StorageError: invalid object/);
+  expect(status.message).toContain("Key: /registry/leases/ns/n,");
   expect(status.message).toMatch(/Precondition failed: UID in precondition: A, UID in object meta: $/);
 });
 

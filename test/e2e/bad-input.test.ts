@@ -107,7 +107,7 @@ const rows: Row[] = [
     { "Content-Type": "application/json" },
     415,
     "UnsupportedMediaType",
-    /application\/json-patch\+json/,
+    "415: Unsupported Media Type",
   ],
   [
     "an Accept that is not served",

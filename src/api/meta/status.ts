@@ -136,6 +136,11 @@ export function unsupportedMediaType(accepted: readonly string[]): Status {
   );
 }
 
+/** A media type that upstream's router has no PATCH for: it answers before anything else looks at the request. */
+export function unroutedMediaType(): Status {
+  return failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {});
+}
+
 /** No clause of the Accept header asks for a form that there is: a Table in protobuf, a list of an object. */
 export function notAcceptable(accepted: readonly string[]): Status {
   return failure(406, "NotAcceptable", `only the following media types are accepted: ${accepted.join(", ")}`);

@@ -5,11 +5,11 @@
 import { ok, type Result } from "../../core/base/result";
 import { parseApply } from "../../api/fields/parse-apply";
 import type { Status } from "../../api/meta/status";
-import { unsupportedMediaType } from "../../api/meta/status";
+import { unroutedMediaType } from "../../api/meta/status";
 import type { FieldValidation, PatchType, WriteRequest } from "../../api/rpc/store";
 import { objectResponse } from "./answer";
 import { readText } from "../http/read-body";
-import { PATCH_TYPES, patchTypeOf } from "../http/content-type";
+import { patchTypeOf } from "../http/content-type";
 import { parseWriteOptions } from "../http/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
@@ -17,7 +17,7 @@ import { write } from "./write";
 export async function patch(request: ResourceRequest): Promise<Response> {
   const { definition, namespace, name, subresource, version } = request.info;
   const patchType = patchTypeOf(request.request.headers.get("Content-Type"));
-  if (!patchType) return refuse(request, unsupportedMediaType(PATCH_TYPES));
+  if (!patchType) return refuse(request, unroutedMediaType());
   const context = { userAgent: request.userAgent, group: definition.group, version, apply: patchType === "apply" };
   const options = parseWriteOptions("PatchOptions", request.query, context);
   if (!options.ok) return refuse(request, options.error);

@@ -1,15 +1,8 @@
 /** Which form a body has, by its Content-Type. Source: upstream apiserver endpoints/handlers/negotiation. */
 import type { PatchType } from "../../api/rpc/store";
 
-/** The texts of 415 as upstream prints them. */
+/** The text of 415 as upstream prints it. */
 export const BODY_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"] as const;
-
-export const PATCH_TYPES = [
-  "application/json-patch+json",
-  "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
-  "application/apply-patch+yaml",
-] as const;
 
 export type BodyType = "json" | "yaml" | "protobuf";
 

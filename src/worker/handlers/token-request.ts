@@ -87,7 +87,7 @@ async function make(request: ResourceRequest, action: ActionDefinition, document
   });
   if (!signed.ok) return signed;
   const answer = {
-    metadata: { ...document.metadata, name, namespace, creationTimestamp: rfc3339Seconds(nowMs) },
+    metadata: { ...document.metadata, name, namespace, uid: account.value.metadata?.uid ?? "", creationTimestamp: rfc3339Seconds(nowMs) },
     spec: { ...document.spec, audiences: [...asked.audiences], expirationSeconds: asked.expirationSeconds },
     status: { token: signed.value, expirationTimestamp: rfc3339Seconds(claims.exp * 1_000) },
   };

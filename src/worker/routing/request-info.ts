@@ -82,7 +82,7 @@ export function requestTarget(
   if (legacyWatch) segments.parts.shift();
   const { namespace, isNamespaced, parts } = placeOf(segments.parts, served.group);
   const [resource = "", name = "", subresource = ""] = parts;
-  const unknown = (): RequestTarget => refused(unservedResource(served.group, parts) ?? unknownResource());
+  const unknown = (): RequestTarget => refused(unservedResource(served.group, parts, served.resources.has(resource)) ?? unknownResource());
   if (parts.length === 0 || parts.length > 3 || resource === "" || parts[2] === "") return unknown();
   // Rights on a path of this form are those to watch, so nothing else may stand behind it.
   if (legacyWatch && method !== "GET" && method !== "HEAD") return refused(methodNotAllowed());

@@ -33,10 +33,13 @@ const UNSERVED: Readonly<Record<string, string>> = {
 
 const names = new Map(Object.entries(UNSERVED).map(([group, text]) => [group, new Set(text.split(" "))]));
 
-/** The 404 of an unserved path [resource, name?, subresource?, …] of a group; undefined for a resource that Kubernetes does not have. */
-export function unservedResource(group: string, [resource = "", , subresource]: readonly string[]): Status | undefined {
+/**
+ * The 404 of an unserved path [resource, name?, subresource?, …] of a group; undefined for a resource that Kubernetes does not have. `isServed`: the
+ * resource itself is, on this server.
+ */
+export function unservedResource(group: string, [resource = "", , subresource]: readonly string[], isServed = false): Status | undefined {
   const known = names.get(group);
-  const own = known?.has(resource) ? resource : `${resource}/${subresource}`;
+  const own = known?.has(resource) && !isServed ? resource : `${resource}/${subresource}`;
   if (!known?.has(own)) return undefined;
   const status = unknownResource();
   const named = group === "" ? own : `${own}.${group}`;

@@ -40,7 +40,7 @@ export class ManagedAddresses {
         creationTimestamp: rfc3339Seconds(this.ports.clock.now()),
         labels: { [FAMILY_LABEL]: write.family, [MANAGED_BY_LABEL]: ALLOCATOR_NAME },
       },
-      spec: { parentRef: { group: "", resource: "services", namespace: write.namespace, name: write.name } },
+      spec: { parentRef: { resource: "services", namespace: write.namespace, name: write.name } },
     } as IPAddress);
     return true;
   }

@@ -98,7 +98,7 @@ upstreamRow('e2e "should create Services and serve on different Service CIDRs"',
     const made = await api.must("POST", SERVICES, { body: { metadata: { name }, spec } });
     expect(made.spec).toMatchObject({ clusterIP, ipFamilies: [family], ports: [{ nodePort: expect.any(Number) as number }] });
     const holder = await api.must("GET", `${NETWORKING}/ipaddresses/${encodeURIComponent(clusterIP)}`);
-    expect(holder.spec).toEqual({ parentRef: { group: "", resource: "services", namespace: "default", name } });
+    expect(holder.spec).toEqual({ parentRef: { resource: "services", namespace: "default", name } });
   });
 });
 

@@ -26,7 +26,7 @@ describe("IPAddress that the services store writes", () => {
         name: "10.9.0.5",
         labels: { "ipaddress.kubernetes.io/ip-family": "IPv4", "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" },
       },
-      spec: { parentRef: { group: "", resource: "services", namespace: "default", name: "web-1" } },
+      spec: { parentRef: { resource: "services", namespace: "default", name: "web-1" } },
     });
   });
 

@@ -13,6 +13,7 @@ export const FOR_DEVELOPMENT = new Set([
   "coverage",
   "deploy",
   "fuzz",
+  "record",
   "simulate",
   "slow",
   "test",

@@ -3,13 +3,13 @@
  * wrote the answers of upstream into test/fixtures/upstream/answers-1.36.jsonl.
  */
 import { describe, expect, it } from "vitest";
-import { corpus } from "../support/replay/corpus";
-import { departures } from "../support/replay/departures";
-import { differences } from "../support/replay/differences";
-import { playGroup } from "../support/replay/play";
-import { readRecord, requestHash } from "../support/replay/record";
-import { stepId } from "../support/replay/step";
-import { clusterForTests } from "../support/server/cluster-for-tests";
+import { corpus } from "../../support/replay/corpus";
+import { departures } from "../../support/replay/departures";
+import { differences } from "../../support/replay/differences";
+import { playGroup } from "../../support/replay/play";
+import { readRecord, requestHash } from "../../support/replay/record";
+import { stepId } from "../../support/replay/step";
+import { clusterForTests } from "../../support/server/cluster-for-tests";
 
 /** Of kube-controller-manager nothing runs beside the recorded server. */
 const cluster = clusterForTests({ controllers: ["service-cidr-controller"] });

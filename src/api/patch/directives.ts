@@ -1,23 +1,12 @@
 /** The `$` members that steer a strategic merge (upstream apimachinery pkg/util/strategicpatch). */
 import { getMember, isJsonObject, setMember } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
-import type { PatchError } from "./patch-error";
+import { refuse } from "./patch-error";
 
 export const PATCH = "$patch";
 const RETAIN_KEYS = "$retainKeys";
 export const SET_ORDER = "$setElementOrder/";
 export const DELETE_PRIMITIVES = "$deleteFromPrimitiveList/";
-
-/** Carries a PatchError out of the recursion of a merge; never leaves this folder. */
-export class PatchRefusal extends Error {
-  constructor(readonly refusal: PatchError) {
-    super(refusal.message);
-  }
-}
-
-export function refuse(reason: PatchError["reason"], message: string): never {
-  throw new PatchRefusal({ reason, message });
-}
 
 export function isDirective(key: string): boolean {
   return key.startsWith("$") && (key === PATCH || key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_PRIMITIVES));

@@ -9,24 +9,26 @@
  *   a pointer                                      begins behind its first slash: "x/a" is "/a"
  *   the whole document                             can be tested and replaced, and neither added, removed, moved nor copied
  *
- * fast-json-patch performs the operations. It reads members through the prototype (`/metadata/constructor`, `/spec/ports/length`) and copies without
- * bound. So this file first resolves every pointer over own members only, and counts copies.
+ * Work is in proportion to document and patch: a value is read as a whole only by a copy, whose sum has a limit, and by a test that holds, which is no
+ * larger than the patch. Only elements of a list that make room for others are moved again and again, so they have a limit of their own.
+ * Members are own members: no name reaches a prototype.
  */
-import fastJsonPatch from "fast-json-patch";
-import type { Operation } from "fast-json-patch";
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
+import { DEPTH_MAX } from "../schema/decode-limits";
+import { getMember, goKind, isJsonObject, type JsonObject, type JsonValue, membersIn, setMember } from "../schema/json-value";
 import { parsePatch, wrongForm } from "./patch-body";
-import { getMember, goKind, isJsonObject } from "../schema/json-value";
-import type { JsonObject, JsonValue } from "../schema/json-value";
-import type { PatchError } from "./patch-error";
+import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 
 /** Operations of one patch; upstream's limit. */
 const JSON_PATCH_OPERATIONS_MAX = 10_000;
 
 /** All copies of one patch together, in characters of JSON: each copy could double the object. Upstream: the body limit. */
 const COPIED_CHARACTERS_MAX = 3 * 1024 * 1024;
+
+/** Elements of lists that all operations together may move: ten thousand insertions in front of a list that grows by them. Upstream has no limit. */
+const MOVED_ELEMENTS_MAX = 60_000_000;
 
 const OPERATIONS: readonly JsonValue[] = ["add", "remove", "replace", "move", "copy", "test"];
 
@@ -70,44 +72,17 @@ function indexIn(segment: string, size: number): number | undefined {
   return counted >= 0 && counted < size ? counted : undefined;
 }
 
-/** The own member or element, undefined when there is none. */
-function child(value: JsonValue, segment: string): JsonValue | undefined {
-  if (Array.isArray(value)) return value[indexIn(segment, value.length) ?? value.length];
-  return isJsonObject(value) ? getMember(value, segment) : undefined;
+const noPath = (pointer: string): never => refuse("unprocessable", `the path "${pointer}" does not exist`);
+
+/** Names that no operation follows or sets: no object of the API has them, and careless readers take them for prototypes. */
+function isPrototype(segments: readonly string[], at: number): boolean {
+  return segments[at] === "__proto__" || (segments[at] === "prototype" && segments[at - 1] === "constructor");
 }
 
-const NO_PATH = (pointer: string): PatchError => ({ reason: "unprocessable", message: `the path "${pointer}" does not exist` });
+type Container = JsonObject | JsonValue[];
 
-/** What the last segment of a pointer may name: something that is there, also an absent member of a map, or also a place for one more element. */
-type Target = "present" | "member" | "place";
-
-/** The pointer with the indices of RFC 6901; undefined = it leads to nothing. */
-function plainPointer(document: JsonValue, pointer: string, target: Target): string | undefined {
-  const segments = segmentsOf(pointer);
-  let value: JsonValue | undefined = document;
-  let plain = "";
-  for (const [at, segment] of segments.entries()) {
-    const isLast = at === segments.length - 1;
-    if (Array.isArray(value)) {
-      const places = isLast && target === "place";
-      const index = places && segment === "-" ? segment : indexIn(segment, value.length + (places ? 1 : 0));
-      if (index === undefined) return undefined;
-      plain += `/${index}`;
-    } else if (isJsonObject(value)) {
-      if (isLast && target === "present" && getMember(value, segment) === undefined) return undefined;
-      plain += `/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    } else return undefined;
-    value = child(value, segment);
-  }
-  return plain;
-}
-
-/** The value at the end of a pointer; null for an absent member of a map, undefined where the pointer leads to nothing. */
-function valueAt(document: JsonValue, pointer: string): JsonValue | undefined {
-  if (plainPointer(document, pointer, "member") === undefined) return undefined;
-  let value: JsonValue | undefined = document;
-  for (const segment of segmentsOf(pointer)) value = child(value ?? null, segment);
-  return value ?? null;
+function isContainer(value: JsonValue | undefined): value is Container {
+  return typeof value === "object" && value !== null;
 }
 
 function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
@@ -131,64 +106,153 @@ function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
   return ok(operations.filter(isOperation));
 }
 
-const TARGETS: Readonly<Record<string, Target>> = { add: "place", remove: "present", replace: "member", test: "member" };
+/** A document while operations change it. */
+class PatchedDocument {
+  private copied = 0;
+  private moved = 0;
 
-/** An operation without `from`, applied to the document, which is changed. */
-function perform(document: JsonValue, operation: JsonObject): Result<JsonValue, PatchError> {
-  const pointer = String(operation.path);
-  const asked = String(operation.op);
-  const path = plainPointer(document, pointer, TARGETS[asked] ?? "present");
-  if (path === undefined) return err(NO_PATH(pointer));
-  const value = operation.value ?? null;
-  const isAbsent = plainPointer(document, pointer, "present") === undefined;
-  if (asked === "test" && isAbsent)
-    return value === null ? ok(document) : err({ reason: "unprocessable", message: `test of "${pointer}" failed` });
-  const op = asked === "replace" && isAbsent ? "add" : asked;
-  try {
-    const applicable = { op, path, value } as unknown as Operation;
-    return ok(fastJsonPatch.applyOperation(document, applicable, true, true, true).newDocument);
-  } catch (error) {
-    return err({ reason: "unprocessable", message: firstLine(error) });
+  constructor(private root: JsonValue) {}
+
+  /** The document after all operations, which is not deeper than a body may be. */
+  get result(): JsonValue {
+    if (membersIn(this.root, DEPTH_MAX) === undefined) refuse("unprocessable", "exceeded max depth");
+    return this.root;
+  }
+
+  apply(operation: JsonObject): void {
+    const pointer = String(operation.path);
+    const value = operation.value ?? null;
+    switch (operation.op) {
+      case "add":
+        this.add(pointer, value);
+        break;
+      case "remove":
+        this.remove(pointer);
+        break;
+      case "replace":
+        this.replace(pointer, value);
+        break;
+      case "move":
+        // The place is looked for once the value has gone from its old one, as upstream's library does.
+        this.add(pointer, this.remove(String(operation.from)));
+        break;
+      case "copy":
+        this.add(pointer, this.copy(String(operation.from)));
+        break;
+      default:
+        this.test(pointer, value);
+    }
+  }
+
+  private add(pointer: string, value: JsonValue): void {
+    const [container, name] = this.placeOf(pointer);
+    if (!Array.isArray(container)) {
+      setMember(container, name, value);
+      return;
+    }
+    const { length } = container;
+    const index = name === "-" ? length : (indexIn(name, length + 1) ?? noPath(pointer));
+    this.move(length - index);
+    container.splice(index, 0, value);
+  }
+
+  private remove(pointer: string): JsonValue {
+    const [container, name] = this.placeOf(pointer);
+    const value = childOf(container, name);
+    if (value === undefined) return noPath(pointer);
+    if (Array.isArray(container)) {
+      const index = indexIn(name, container.length) ?? noPath(pointer);
+      this.move(container.length - index);
+      container.splice(index, 1);
+    } else delete container[name];
+    return value;
+  }
+
+  private replace(pointer: string, value: JsonValue): void {
+    if (pointer === "") {
+      this.root = value;
+      return;
+    }
+    const [container, name] = this.placeOf(pointer);
+    if (Array.isArray(container)) container[indexIn(name, container.length) ?? noPath(pointer)] = value;
+    else setMember(container, name, value);
+  }
+
+  private copy(pointer: string): JsonValue {
+    const value = this.read(pointer) ?? null;
+    if (membersIn(value, DEPTH_MAX) === undefined) refuse("unprocessable", "exceeded max depth");
+    const text = JSON.stringify(value);
+    this.copied += text.length;
+    if (this.copied > COPIED_CHARACTERS_MAX) {
+      const message = `Unable to complete the copy, the accumulated size increase of copy is ${this.copied}, exceeding the limit ${COPIED_CHARACTERS_MAX}`;
+      refuse("tooLarge", message);
+    }
+    return parseJson(text) as JsonValue;
+  }
+
+  private test(pointer: string, wanted: JsonValue): void {
+    if (!isEqual(this.read(pointer) ?? null, wanted)) refuse("unprocessable", `test of "${pointer}" failed`);
+  }
+
+  /** The value at the end of a pointer; undefined for an absent member of a map. */
+  private read(pointer: string): JsonValue | undefined {
+    if (pointer === "") return this.root;
+    const [container, name] = this.placeOf(pointer);
+    const value = childOf(container, name);
+    return value === undefined && Array.isArray(container) ? noPath(pointer) : value;
+  }
+
+  /** The container that the last segment of a pointer names a child of, and that segment. */
+  private placeOf(pointer: string): [Container, string] {
+    const segments = segmentsOf(pointer);
+    const last = segments.length - 1;
+    let value: JsonValue | undefined = this.root;
+    for (let at = 0; at < last; at++) {
+      if (!isContainer(value) || isPrototype(segments, at)) return noPath(pointer);
+      value = childOf(value, segments[at] ?? "");
+    }
+    if (!isContainer(value) || isPrototype(segments, last)) return noPath(pointer);
+    return [value, segments[last] ?? ""];
+  }
+
+  private move(elements: number): void {
+    this.moved += elements;
+    if (this.moved > MOVED_ELEMENTS_MAX) refuse("tooLarge", `limit is ${MOVED_ELEMENTS_MAX} moved elements of lists`);
   }
 }
 
-/** The patched object; `patch` is the body as text. `current` is not changed. */
+/** The own member or element, undefined when there is none. */
+function childOf(container: Container, segment: string): JsonValue | undefined {
+  if (!Array.isArray(container)) return getMember(container, segment);
+  return container[indexIn(segment, container.length) ?? container.length];
+}
+
+/** Deep equality. It reads as much as `wanted` holds, and the names of one object that turns out to have more. */
+function isEqual(value: JsonValue, wanted: JsonValue): boolean {
+  if (value === wanted) return true;
+  if (Array.isArray(wanted)) {
+    return Array.isArray(value) && value.length === wanted.length && wanted.every((item, i) => isEqual(value[i] ?? null, item));
+  }
+  if (!isJsonObject(wanted) || !isJsonObject(value)) return false;
+  const names = Object.keys(wanted);
+  for (const name of names) {
+    const member = getMember(value, name);
+    if (member === undefined || !isEqual(member, wanted[name] ?? null)) return false;
+  }
+  return Object.keys(value).length === names.length;
+}
+
+/** The patched object; `patch` is the body as text. `current` is not changed. Refuses what upstream refuses, and endless moves in lists with 413. */
 export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
   const operations = decodeOperations(patch);
   if (!operations.ok) return operations;
-  let document: JsonValue = parseJson(JSON.stringify(current)) as JsonObject;
-  let copied = 0;
-  for (const operation of operations.value) {
-    const { op, path = "", from = "" } = operation;
-    let step = operation;
-    if (op === "move" || op === "copy") {
-      let value = valueAt(document, String(from));
-      if (value === undefined) return err(NO_PATH(String(from)));
-      if (op === "move") {
-        // The place is looked for once the value has gone from its old one, as upstream's library does.
-        const removed = perform(document, { op: "remove", path: from });
-        if (!removed.ok) return removed;
-        document = removed.value;
-      } else {
-        const text = JSON.stringify(value);
-        copied += text.length;
-        if (copied > COPIED_CHARACTERS_MAX) {
-          const message = `Unable to complete the copy, the accumulated size increase of copy is ${copied}, exceeding the limit ${COPIED_CHARACTERS_MAX}`;
-          return err({ reason: "tooLarge", message });
-        }
-        // The library's own copy would round integers beyond 2^53.
-        value = parseJson(text) as JsonValue;
-      }
-      step = { op: "add", path, value };
-    }
-    const performed = perform(document, step);
-    if (!performed.ok) return performed;
-    document = performed.value;
+  const document = new PatchedDocument(parseJson(JSON.stringify(current)) as JsonObject);
+  try {
+    for (const operation of operations.value) document.apply(operation);
+    const { result } = document;
+    return isJsonObject(result) ? ok(result) : err({ reason: "unprocessable", message: "the result is not an object" });
+  } catch (error) {
+    if (error instanceof PatchRefusal) return err(error.refusal);
+    throw error;
   }
-  return isJsonObject(document) ? ok(document) : err({ reason: "unprocessable", message: "the result is not an object" });
-}
-
-/** The first line of the library's message; a dump of the document follows. */
-function firstLine(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
 }

@@ -13,14 +13,14 @@
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import type { Field, FieldType, MessageSchema } from "../schema/types";
-import { DELETE_PRIMITIVES, PATCH, PatchRefusal, SET_ORDER } from "./directives";
-import { directiveList, isDirective, patchDirective, refuse, retained, withoutDirectives } from "./directives";
+import { DELETE_PRIMITIVES, PATCH, SET_ORDER } from "./directives";
+import { directiveList, isDirective, patchDirective, retained, withoutDirectives } from "./directives";
 import { firstPlaces, orderElements } from "./element-order";
 import type { Identity } from "./element-order";
 import { parsePatch, wrongForm } from "./patch-body";
 import { getMember, isJsonObject, setMember } from "../schema/json-value";
 import type { JsonObject, JsonValue } from "../schema/json-value";
-import type { PatchError } from "./patch-error";
+import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 
 /** The schema of an object's members: a message, a map of one type, or unknown. */
 type Shape = (member: string) => FieldType | undefined;

@@ -70,6 +70,19 @@ describe("operations", () => {
       want: { metadata: { labels: { "a/b": "c" } } },
     },
     { given: { a: 1 }, ops: [{ op: "replace", path: "", value: { b: 2 } }], want: { b: 2 } },
+    {
+      given: {},
+      ops: [
+        { op: "add", path: "/a", value: [null] },
+        { op: "test", path: "/a/0", value: null },
+        { op: "copy", from: "/a/0", path: "/b" },
+        { op: "move", from: "/b", path: "/c" },
+        { op: "remove", path: "/a/0" },
+        { op: "remove", path: "/c" },
+      ],
+      want: { a: [] },
+    },
+    { given: { a: { b: 1, c: 2 } }, ops: [{ op: "test", path: "/a", value: { c: 2, b: 1 } }], want: { a: { b: 1, c: 2 } } },
     { given: { a: 1 }, ops: [{ op: "add", path: "/constructor", value: "x" }], want: { a: 1, constructor: "x" } as unknown as JsonObject },
   ])("$ops: applied in order", ({ given, ops, want }) => {
     expect(apply(given, ops)).toEqual({ ok: true, value: want });
@@ -103,6 +116,10 @@ describe("refusals", () => {
     { given: { a: [1] }, ops: [{ op: "remove", path: "/a/length" }] },
     { given: { a: 1 }, ops: [{ op: "test", path: "/a", value: 2 }] },
     { given: { a: 1 }, ops: [{ op: "test", path: "/b", value: 2 }] },
+    { given: { a: { b: 1, c: 2 } }, ops: [{ op: "test", path: "/a", value: { b: 1 } }] },
+    { given: { a: { b: 1 } }, ops: [{ op: "test", path: "/a", value: { b: 1, c: 2 } }] },
+    { given: { a: { b: 1 } }, ops: [{ op: "test", path: "/a", value: { toString: 1 } }] },
+    { given: { a: [1, 2] }, ops: [{ op: "test", path: "/a", value: [1] }] },
     { given: { a: { b: 1 } }, ops: [{ op: "move", from: "/a", path: "/a/c" }] },
     { given: { a: [1] }, ops: [{ op: "copy", from: "/a/push", path: "/b" }] },
     { given: {}, ops: [{ op: "remove", path: "/toString" }] },
@@ -152,6 +169,36 @@ describe("refusals", () => {
       error: { reason: "tooLarge", message: "The allowed maximum operations in a JSON patch is 10000, got 10001" },
     });
     expect(apply({}, ops.slice(1))).toEqual({ ok: true, value: {} });
+  });
+
+  it("elements of a list moved without end: refused at the limit; a list that grows to ten thousand from its head: taken", () => {
+    const inFront = Array.from({ length: 10_000 }, () => ({ op: "add", path: "/a/0", value: 0 }));
+    expect(apply({ a: [] }, inFront)).toMatchObject({ ok: true });
+    const long = Array.from({ length: 100_000 }, () => 0);
+    const often = Array.from({ length: 500 }, () => [
+      { op: "add", path: "/a/0", value: 0 },
+      { op: "remove", path: "/a/0" },
+    ]).flat();
+    expect(apply({ a: long }, often)).toEqual({
+      ok: false,
+      error: { reason: "tooLarge", message: "limit is 60000000 moved elements of lists" },
+    });
+  });
+
+  it("a result that is deeper than a body may be: unprocessable, however the operations built it", () => {
+    const nested = (depth: number): JsonObject => JSON.parse('{"a":'.repeat(depth) + "1" + "}".repeat(depth)) as JsonObject;
+    const steps = (times: number) =>
+      Array.from({ length: times }, () => [
+        { op: "move", from: "/x", path: "/y" },
+        { op: "add", path: "/x", value: nested(100) },
+        { op: "move", from: "/y", path: `/x${"/a".repeat(100)}` },
+      ]).flat();
+    const first = { op: "add", path: "/x", value: nested(100) };
+    expect(apply({}, [first, ...steps(8)])).toMatchObject({ ok: true });
+    for (const times of [12, 300]) expect(apply({}, [first, ...steps(times)])).toMatchObject({ error: { reason: "unprocessable" } });
+    const copied = [first, ...steps(300), { op: "copy", from: "/x", path: "/z" }];
+    expect(apply({}, copied)).toMatchObject({ error: { reason: "unprocessable" } });
+    expect(apply({}, [first, ...steps(300), { op: "remove", path: "/x" }])).toEqual({ ok: true, value: {} });
   });
 
   it("copies that double the object: refused at the limit", () => {

@@ -5,7 +5,7 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
 import type { FieldType, MessageSchema } from "../schema/types";
 import { itemElement, type ListShape, rootShape, type Shape, type StructPlan } from "./field-plan";
-import { elementText, type PathElement } from "./path-element";
+import { elementText, fieldElement, type PathElement } from "./path-element";
 
 /** Errors reported for one configuration, so that a hostile one cannot make a huge answer. */
 const ERRORS_MAX = 100;
@@ -39,7 +39,7 @@ class ConfigCheck {
         return;
       case "map":
         if (!isJsonObject(value)) this.wrong(path, "map", value);
-        else for (const name of Object.keys(value)) this.value(getMember(value, name) ?? null, shape.of, `${path}.${name}`);
+        else for (const name of Object.keys(value)) this.value(getMember(value, name) ?? null, shape.of, path + memberText(name));
         return;
       case "keyed":
       case "set":
@@ -55,8 +55,8 @@ class ConfigCheck {
     }
     for (const name of Object.keys(value)) {
       const member = plan.byName.get(name);
-      if (member) this.value(getMember(value, name) ?? null, member.shape, `${path}.${name}`);
-      else this.report(`${path}.${name}: field not declared in schema`);
+      if (member) this.value(getMember(value, name) ?? null, member.shape, path + memberText(name));
+      else this.report(`${path}${memberText(name)}: field not declared in schema`);
     }
   }
 
@@ -95,7 +95,7 @@ class ConfigCheck {
         return;
       case "map":
         if (!isJsonObject(value)) this.wrong(path, "map", value);
-        else for (const [name, item] of Object.entries(value)) if (item !== null) this.typed(item, type.of, `${path}.${name}`);
+        else for (const [name, item] of Object.entries(value)) if (item !== null) this.typed(item, type.of, path + memberText(name));
         return;
       case "message":
         this.value(value, rootShape(type.message()), path);
@@ -117,6 +117,11 @@ class ConfigCheck {
   private report(error: string): void {
     if (this.errors.length < ERRORS_MAX) this.errors.push(error);
   }
+}
+
+/** A step to a member, cut as all steps are. */
+function memberText(name: string): string {
+  return elementText(fieldElement(name));
 }
 
 function whyUnkeyed(shape: ListShape, item: JsonValue): string {

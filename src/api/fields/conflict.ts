@@ -1,5 +1,5 @@
 /** The 409 of an apply that changes what others own (apimachinery pkg/util/managedfields/internal/conflict.go). */
-import { boundedStatus } from "../meta/bounded-status";
+import { boundedStatus, cutValue } from "../meta/bounded-status";
 import type { Status } from "../meta/status";
 import { compareTexts, type Manager, type Managers } from "./managed-fields";
 import { type PathElement, pathText } from "./path-element";
@@ -26,10 +26,14 @@ export function conflictsOf(lost: ReadonlyMap<string, PathSet>, managers: Manage
   return conflicts;
 }
 
-/** `"m"`, `"m" using v1`, `"m" with subresource "status" using v1` */
+/** `"m"`, `"m" using v1`, `"m" with subresource "status" using v1`. Names are cut: each conflict repeats them. */
 function managerText({ manager, subresource, operation, apiVersion }: Manager): string {
-  const named = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : "");
+  const named = quoted(manager) + (subresource ? ` with subresource ${quoted(subresource)}` : "");
   return operation === "Update" ? `${named} using ${apiVersion}` : named;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(cutValue(name));
 }
 
 export function conflictStatus(conflicts: readonly Conflict[]): Status {

@@ -66,7 +66,10 @@ export function decodeManagedFields(list: readonly ManagedFieldsEntry[] | undefi
 /** The entries in upstream's order; undefined when nobody owns anything. */
 export function encodeManagedFields(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined;
-  return [...managers.values()].sort(compareManagers).map(encodeManager);
+  return [...managers.values()]
+    .map((manager) => ({ manager, time: timeOf(manager) }))
+    .sort((a, b) => compareManagers(a.manager, b.manager, a.time - b.time))
+    .map(({ manager }) => encodeManager(manager));
 }
 
 function encodeManager({ manager, operation, apiVersion, time, fields, encoded, subresource }: Manager): ManagedFieldsEntry {
@@ -86,10 +89,10 @@ export function timeOf(manager: Manager): number {
   return Math.floor((parseTime(manager.time) ?? 0) / 1000) * 1000;
 }
 
-function compareManagers(a: Manager, b: Manager): number {
+function compareManagers(a: Manager, b: Manager, times: number): number {
   return (
     compareTexts(a.operation, b.operation) ||
-    timeOf(a) - timeOf(b) ||
+    times ||
     compareTexts(a.manager, b.manager) ||
     compareTexts(a.apiVersion, b.apiVersion) ||
     compareTexts(a.subresource, b.subresource)

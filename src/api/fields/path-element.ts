@@ -3,7 +3,9 @@
  * `f:name` a member, `k:{"port":80,"protocol":"TCP"}` an item of a keyed list (keys sorted), `v:"x"` an item of a set, `i:0` an index.
  * Two steps are the same exactly when their texts are. Format: structured-merge-diff fieldpath.
  */
-import type { JsonValue } from "../schema/json-value";
+import { cutValue, VALUE_MAX_CHARACTERS } from "../meta/bounded-status";
+import { DEPTH_MAX } from "../schema/decode-limits";
+import { type JsonValue, membersIn } from "../schema/json-value";
 
 export type PathElement = string;
 
@@ -26,13 +28,13 @@ export function canonicalElement(text: string): PathElement | undefined {
     case "f":
       return text;
     case "i":
-      return /^[-+]?\d+$/.test(rest) ? `i:${Number(rest)}` : undefined;
+      return indexElement(rest);
     case "v": {
-      const value = parseJson(rest);
+      const value = parseKey(rest);
       return value === undefined ? undefined : valueElement(value);
     }
     case "k": {
-      const keys = parseJson(rest);
+      const keys = parseKey(rest);
       if (typeof keys !== "object" || keys === null || Array.isArray(keys)) return undefined;
       const members = Object.entries(keys).sort(byName);
       return `k:{${members.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(",")}}`;
@@ -42,9 +44,19 @@ export function canonicalElement(text: string): PathElement | undefined {
   }
 }
 
-function parseJson(text: string): JsonValue | undefined {
+const INT64_MAX = 2 ** 63;
+
+/** Go reads an index as an integer of 64 bits. */
+function indexElement(text: string): PathElement | undefined {
+  const index = Number(text);
+  return /^[-+]?\d+$/.test(text) && Math.abs(index) <= INT64_MAX ? `i:${BigInt(index)}` : undefined;
+}
+
+/** The value in a step: a scalar or a few of them. Deeper ones than any key has cannot be written again, and are malformed. */
+function parseKey(text: string): JsonValue | undefined {
   try {
-    return JSON.parse(text) as JsonValue;
+    const value = JSON.parse(text) as JsonValue;
+    return membersIn(value, DEPTH_MAX) === undefined ? undefined : value;
   } catch {
     return undefined;
   }
@@ -82,15 +94,30 @@ interface ParsedElement {
   element: PathElement;
   kind: number;
   /** keys of an item of a keyed list; a value or an index stands here without a name */
-  keys: [name: string, value: JsonValue][];
+  keys: readonly ParsedKey[];
+}
+
+interface ParsedKey {
+  name: string;
+  rank: number;
+  value: string | number;
 }
 
 function parsedElement(element: PathElement): ParsedElement {
   const kind = KINDS.indexOf(element.charAt(0));
   if (isMember(element)) return { element, kind, keys: [] };
   const value = JSON.parse(element.slice(2)) as JsonValue;
-  return { element, kind, keys: element.startsWith("k") ? Object.entries(value as Record<string, JsonValue>) : [["", value]] };
+  const keys = element.startsWith("k") ? Object.entries(value as Record<string, JsonValue>).map(parsedKey) : [parsedKey(["", value])];
+  return { element, kind, keys };
 }
+
+/** Numbers before strings before booleans before everything else, which is ordered by its text. */
+function parsedKey([name, value]: readonly [string, JsonValue]): ParsedKey {
+  const rank = RANKS.indexOf(typeof value);
+  return { name, rank, value: typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value) };
+}
+
+const RANKS = ["number", "string", "boolean", "object"];
 
 function compareParsed(a: ParsedElement, b: ParsedElement): number {
   if (a.kind !== b.kind) return a.kind - b.kind;
@@ -102,29 +129,28 @@ function compareKeys(left: ParsedElement["keys"], right: ParsedElement["keys"]):
     const own = left[i];
     const other = right[i];
     if (own === undefined || other === undefined) return 1;
-    const order = compareTexts(own[0], other[0]) || compareValues(own[1], other[1]);
+    const order = compareTexts(own.name, other.name) || own.rank - other.rank || compareValues(own.value, other.value);
     if (order !== 0) return order;
   }
   return left.length - right.length;
 }
 
-/** Numbers before strings before booleans before everything else, which is ordered by its text. */
-function compareValues(a: JsonValue, b: JsonValue): number {
-  if (typeof a === "string" && typeof b === "string") return compareTexts(a, b);
-  if (typeof a === "number" && typeof b === "number") return a - b;
-  const rank = RANKS.indexOf(typeof a) - RANKS.indexOf(typeof b);
-  return rank !== 0 ? rank : compareTexts(JSON.stringify(a), JSON.stringify(b));
+/** Two of one rank. */
+function compareValues(a: string | number, b: string | number): number {
+  return typeof a === "number" && typeof b === "number" ? a - b : compareTexts(String(a), String(b));
 }
 
-const RANKS = ["number", "string", "boolean", "object"];
-
-/** A step as conflicts and errors print it: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. */
+/**
+ * A step as conflicts and errors print it: `.name`, `[port=80,protocol="TCP"]`, `[="x"]`, `[0]`. Of a long one the beginning: a thousand paths may lead
+ * through it.
+ */
 export function elementText(element: PathElement): string {
-  const rest = element.slice(2);
+  const rest = cutValue(element.slice(2, VALUE_MAX_CHARACTERS + 3));
   switch (element.charAt(0)) {
     case "f":
       return `.${rest}`;
     case "k": {
+      if (element.length > VALUE_MAX_CHARACTERS + 2) return `[${rest}]`;
       const keys = Object.entries(JSON.parse(rest) as Record<string, JsonValue>);
       return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(",")}]`;
     }

@@ -16,31 +16,35 @@ export class PathSet {
 
   /** The set of a FieldsV1 tree; undefined when it is malformed. Steps of unknown kinds are skipped. */
   static fromFieldsV1(tree: JsonValue | undefined): PathSet | undefined {
-    const set = PathSet.parse(tree);
-    if (set) set.owned = false;
+    const set = new PathSet();
+    if (!set.read(tree)) return undefined;
+    set.owned = false;
     return set;
   }
 
-  private static parse(tree: JsonValue | undefined): PathSet | undefined {
-    const set = new PathSet();
-    if (tree === null) return PathSet.leaf();
-    if (!isJsonObject(tree)) return undefined;
-    for (const key of Object.keys(tree)) {
-      if (key === ".") {
-        set.owned = true;
-        continue;
+  /**
+   * While building: adds the paths of a FieldsV1 tree; false = it is malformed. Steps that differ in their spelling alone are one node, which each of
+   * them adds to: united one after the other they would be copied once for each spelling.
+   */
+  private read(tree: JsonValue | undefined): boolean {
+    let hasBelow = false;
+    if (tree !== null) {
+      if (!isJsonObject(tree)) return false;
+      for (const key of Object.keys(tree)) {
+        if (key === ".") {
+          this.owned = true;
+          continue;
+        }
+        const element = canonicalElement(key);
+        if (element === undefined) return false;
+        if (element === UNKNOWN_ELEMENT) continue;
+        if (!this.below(element).read(tree[key])) return false;
+        hasBelow = true;
       }
-      const element = canonicalElement(key);
-      if (element === undefined) return undefined;
-      if (element === UNKNOWN_ELEMENT) continue;
-      const child = PathSet.parse(tree[key]);
-      if (child === undefined) return undefined;
-      const known = set.child(element);
-      set.attach(element, known ? known.union(child) : child);
     }
     // nothing below: the tree has this node only because the node is owned itself
-    if (set.children === undefined) set.owned = true;
-    return set;
+    if (!hasBelow) this.owned = true;
+    return true;
   }
 
   static leaf(): PathSet {
@@ -53,6 +57,37 @@ export class PathSet {
     const set = new PathSet();
     for (const path of paths) set.insert(path);
     return set;
+  }
+
+  /** All paths of all sets: each set is read once, however many there are. */
+  static unionOf(sets: readonly PathSet[]): PathSet {
+    const [first, second] = sets;
+    if (first === undefined) return new PathSet();
+    if (second === undefined) return first;
+    const result = new PathSet();
+    const own = new Set<PathSet>();
+    for (const set of sets) result.absorb(set, own);
+    return result;
+  }
+
+  /** While building: adds the paths of a complete set. `own` are the nodes of this set that no other set shares. */
+  private absorb(other: PathSet, own: Set<PathSet>): void {
+    this.owned ||= other.owned;
+    for (const [element, node] of other.entries()) {
+      const twin = this.child(element);
+      if (twin === undefined) this.attach(element, node);
+      else if (twin !== node) {
+        let mine = twin;
+        if (!own.has(mine)) {
+          mine = new PathSet();
+          mine.owned = twin.owned;
+          if (twin.children) mine.children = new Map(twin.children);
+          own.add(mine);
+          this.attach(element, mine);
+        }
+        mine.absorb(node, own);
+      }
+    }
   }
 
   isEmpty(): boolean {
@@ -81,15 +116,19 @@ export class PathSet {
   /** While building: adds a path. */
   insert(path: readonly PathElement[]): void {
     let node: PathSet = this as PathSet;
-    for (const element of path) {
-      let next = node.child(element);
-      if (next === undefined) {
-        next = new PathSet();
-        (node.children ??= new Map()).set(element, next);
-      }
-      node = next;
-    }
+    for (const element of path) node = node.below(element);
     if (path.length > 0) node.owned = true;
+  }
+
+  /** While building: the node of a step, made where there is none. */
+  private below(element: PathElement): PathSet {
+    const children = (this.children ??= new Map<PathElement, PathSet>());
+    let node = children.get(element);
+    if (node === undefined) {
+      node = new PathSet();
+      children.set(element, node);
+    }
+    return node;
   }
 
   /** While building: puts a finished subtree below `element`; an empty one leaves no trace. */

@@ -29,10 +29,15 @@ export function prune(merged: JsonObject, last: Manager | undefined, managers: M
 
 /** The version of the last apply comes first, because the others are converted from its result. */
 function addBackOwned(merged: JsonObject, pruned: JsonObject, managers: Managers, first: string, context: FieldContext): JsonObject {
-  const owned = new Map<string, PathSet>([[first, new PathSet()]]);
-  for (const { apiVersion, fields } of managers.values()) owned.set(apiVersion, owned.get(apiVersion)?.union(fields) ?? fields);
+  const owned = new Map<string, PathSet[]>([[first, []]]);
+  for (const { apiVersion, fields } of managers.values()) {
+    const sets = owned.get(apiVersion);
+    if (sets) sets.push(fields);
+    else owned.set(apiVersion, [fields]);
+  }
   let result = pruned;
-  for (const [apiVersion, fields] of owned) {
+  for (const [apiVersion, sets] of owned) {
+    const fields = PathSet.unionOf(sets);
     const form = formOf(context, apiVersion);
     if (!form || fields.isEmpty()) continue;
     const { schema, convert } = form;

@@ -22,6 +22,7 @@ import {
   withFields,
 } from "./managed-fields";
 import { type FieldContext, formOf, takeFields, VersionedComparison } from "./ownership";
+import { PathSet } from "./path-set";
 import { reconciled } from "./reconcile";
 
 /** Most entries of updates that are kept; the oldest are merged into one entry. */
@@ -111,35 +112,39 @@ export function updatedManagers(
 
 /** Merges the oldest updaters of each version into one until the limit holds. */
 function capped(managers: Managers): Managers {
-  const updaters = [...managers].filter(([, manager]) => manager.operation === "Update");
+  const updaters = [...managers]
+    .filter(([, manager]) => manager.operation === "Update")
+    .map(([identity, manager]) => ({ identity, manager, time: timeOf(manager) }));
   let surplus = updaters.length - UPDATE_MANAGERS_MAX;
   if (surplus <= 0) return managers;
-  updaters.sort(([a, left], [b, right]) => timeOf(left) - timeOf(right) || compareTexts(a, b));
+  updaters.sort((a, b) => a.time - b.time || compareTexts(a.identity, b.identity));
   const result = new Map(managers);
   const oldest = new Map<string, string>();
-  for (const [identity, manager] of updaters) {
+  const merged = new Map<string, PathSet[]>();
+  for (const { identity, manager } of updaters) {
     if (surplus <= 0) break;
     const { apiVersion } = manager;
     const first = oldest.get(apiVersion);
     if (first === undefined) {
       oldest.set(apiVersion, identity);
+      merged.set(apiVersion, [manager.fields]);
       continue;
     }
     const bucket = identityOf(OLD_CHANGES, "Update", apiVersion, "");
-    const fields = (result.get(first)?.fields ?? manager.fields).union(manager.fields);
     const inBucket = identity === bucket || first === bucket ? undefined : result.get(bucket)?.fields;
+    merged.get(apiVersion)?.push(manager.fields, ...(inBucket ? [inBucket] : []));
     result.delete(first);
     result.delete(identity);
-    result.set(bucket, {
-      manager: OLD_CHANGES,
-      operation: "Update",
-      apiVersion,
-      subresource: "",
-      time: manager.time,
-      fields: inBucket ? inBucket.union(fields) : fields,
-    });
+    const { time, fields } = manager;
+    result.set(bucket, { manager: OLD_CHANGES, operation: "Update", apiVersion, subresource: "", time, fields });
     oldest.set(apiVersion, bucket);
     surplus -= inBucket ? 2 : 1;
+  }
+  for (const [apiVersion, identity] of oldest) {
+    const sets = merged.get(apiVersion) ?? [];
+    const entry = result.get(identity);
+    // united once, however many they are
+    if (entry && sets.length > 1) result.set(identity, { ...entry, fields: PathSet.unionOf(sets) });
   }
   return result;
 }

@@ -2,7 +2,7 @@
  * What JSON.parse does not report: how much a text holds, and which members stand twice.
  */
 import { DEPTH_MAX, VALUES_MAX } from "./decode-limits";
-import { MAX_PROBLEMS, problemOf } from "./value-walk";
+import { MAX_PROBLEMS, PATH_MAX_CHARACTERS, problemOf } from "./value-walk";
 import type { FieldType, MessageSchema } from "./types";
 
 const QUOTE = 34;
@@ -99,6 +99,11 @@ export function isOperationField(name: string): boolean {
   return OPERATION_FIELDS.has(name);
 }
 
+/** A path with one more step. A path that is longer than any problem shows does not grow: each of its problems would read all of it. */
+function below(path: string, step: string): string {
+  return path.length > PATH_MAX_CHARACTERS ? path : path + step;
+}
+
 class DuplicateReader {
   readonly problems = new Set<string>();
   private at = 0;
@@ -115,17 +120,18 @@ class DuplicateReader {
   }
 
   private object(type: Shape | undefined, path: string, isRoot: boolean): void {
-    const seen = new Set<string>();
+    const seen = new Map<string, boolean>();
     this.at++;
     while (this.peek() !== "}") {
       const name = this.string();
       this.peek();
       this.at++;
-      const memberPath = path === "" ? name : `${path}.${name}`;
+      const memberPath = below(path, path === "" ? name : `.${name}`);
       const member = this.memberType(type, name, isRoot);
       if (member === "unknown") this.report("unknown", memberPath);
-      else if (member !== undefined && seen.has(name)) this.report("duplicate", memberPath);
-      seen.add(name);
+      else if (member !== undefined && seen.get(name) === false) this.report("duplicate", memberPath);
+      // reported once, however often it stands there
+      seen.set(name, seen.has(name));
       this.value(member === "unknown" ? undefined : member, memberPath);
       if (this.peek() === ",") this.at++;
     }
@@ -136,7 +142,7 @@ class DuplicateReader {
     const of = this.elementType(type);
     this.at++;
     for (let index = 0; this.peek() !== "]"; index++) {
-      this.value(of, `${path}[${index}]`);
+      this.value(of, below(path, `[${index}]`));
       if (this.peek() === ",") this.at++;
     }
     this.at++;

@@ -21,7 +21,7 @@ export const TOO_DEEP = "exceeded max depth";
 export const MAX_PROBLEMS = 100;
 
 /** Characters of a path in a problem. A hundred problems below one long key would be a hundred times its length. */
-const PATH_MAX_CHARACTERS = 512;
+export const PATH_MAX_CHARACTERS = 512;
 
 export function problemOf(what: "unknown" | "duplicate", path: string): string {
   const shown = path.length <= PATH_MAX_CHARACTERS ? path : `${path.slice(0, PATH_MAX_CHARACTERS)}...`;

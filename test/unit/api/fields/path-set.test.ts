@@ -127,3 +127,12 @@ describe(`sets of paths against sets of their texts (seed ${SEED})`, () => {
     }
   });
 });
+
+it("a path with a long step: its beginning", () => {
+  const long = "x".repeat(2_000);
+  for (const step of [`f:${long}`, `k:{"name":"${long}"}`, `v:"${long}"`]) {
+    const text = pathText(["f:spec", step, "f:a"]);
+    expect(text.length).toBeLessThan(600);
+    expect(text).toMatch(/^\.spec.*xxx\.\.\.\]?\.a$/);
+  }
+});

@@ -15,11 +15,12 @@ import type { PatchError } from "./patch-error";
 function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue {
   if (!isJsonObject(patch)) return patch;
   const next: JsonObject = {};
-  if (isJsonObject(target)) for (const key of Object.keys(target)) setMember(next, key, target[key] ?? null);
+  if (isJsonObject(target)) {
+    for (const key of Object.keys(target)) if (getMember(patch, key) !== null) setMember(next, key, target[key] ?? null);
+  }
   for (const key of Object.keys(patch)) {
     const value = getMember(patch, key) ?? null;
-    if (value === null) delete next[key];
-    else setMember(next, key, mergePatch(getMember(next, key), value));
+    if (value !== null) setMember(next, key, mergePatch(getMember(next, key), value));
   }
   return next;
 }

@@ -8,6 +8,9 @@
  *
  * `$setElementOrder/F` orders any list, and `$deleteFromPrimitiveList/F` removes from any list of primitives.
  *
+ * A list where none is stored is the patch's, equal merge keys and all. Elements of equal keys are merged one after the other into the first of
+ * their key; each merge reads the whole element, so all merges of a patch together have a limit.
+ *
  * Pure: the result shares unchanged parts with `current`, neither input is changed.
  */
 import { err, ok } from "../../core/base/result";
@@ -26,6 +29,13 @@ import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 type Shape = (member: string) => FieldType | undefined;
 
 type ListType = Extract<FieldType, { kind: "list" }>;
+
+/**
+ * Members that all merges of one patch may read, an element of a list counted as four. A patch without equal merge keys reads each stored member once,
+ * and no object has so many. Upstream has no limit.
+ */
+const MERGED_MEMBERS_MAX = 600_000;
+const MEMBERS_OF_ELEMENT = 4;
 
 const UNKNOWN_SHAPE: Shape = () => undefined;
 
@@ -55,22 +65,107 @@ export function applyStrategicMerge(current: JsonObject, patch: string, schema: 
   const changes = parsed.value ?? {};
   if (!isJsonObject(changes)) return err({ reason: "malformed", message: wrongForm(changes, "map[string]interface {}") });
   try {
-    return ok(mergeObject(current, changes, shapeOfMessage(schema)));
+    return ok(new Merge().object(current, changes, shapeOfMessage(schema)));
   } catch (error) {
     if (error instanceof PatchRefusal) return err(error.refusal);
     throw error;
   }
 }
 
-function mergeObject(current: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
-  const directive = patchDirective(patch);
-  if (directive === "delete") return {};
-  if (directive === "replace") return withoutDirectives({ ...patch, [PATCH]: "merge" }) as JsonObject;
-  const base = retained(current, patch);
-  const next: JsonObject = {};
-  for (const key of Object.keys(base)) setMember(next, key, base[key] ?? null);
-  for (const key of membersOf(patch)) mergeMember(next, patch, key, shape(key));
-  return next;
+/** One merge with all that nests in it. */
+class Merge {
+  private read = 0;
+
+  object(current: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
+    const directive = patchDirective(patch);
+    if (directive === "delete") return {};
+    if (directive === "replace") return withoutDirectives({ ...patch, [PATCH]: "merge" }) as JsonObject;
+    this.count(Object.keys(current).length);
+    const base = retained(current, patch);
+    const next: JsonObject = {};
+    for (const key of Object.keys(base)) if (getMember(patch, key) !== null) setMember(next, key, base[key] ?? null);
+    for (const key of membersOf(patch)) this.member(next, patch, key, shape(key));
+    return next;
+  }
+
+  private member(next: JsonObject, patch: JsonObject, key: string, type: FieldType | undefined): void {
+    const wanted = getMember(patch, key);
+    if (wanted === null) return;
+    const current = getMember(next, key);
+    if (type?.kind === "list" && (type.list?.mergeKey !== undefined || hasListDirective(patch, key))) {
+      const merged = this.listMember(current, wanted, patch, key, type);
+      if (merged !== undefined) setMember(next, key, merged);
+      return;
+    }
+    if (wanted === undefined) return;
+    if (isJsonObject(wanted) && isJsonObject(current) && !isOpaque(type)) setMember(next, key, this.object(current, wanted, shapeOf(type)));
+    else setMember(next, key, withoutDirectives(wanted));
+  }
+
+  /** A list that merges or has directives; undefined = there is no list before or after. */
+  private listMember(
+    current: JsonValue | undefined,
+    wanted: JsonValue | undefined,
+    patch: JsonObject,
+    key: string,
+    type: ListType,
+  ): JsonValue | undefined {
+    if (wanted !== undefined && !Array.isArray(wanted)) return withoutDirectives(wanted);
+    if (wanted?.some(Array.isArray)) refuse("unprocessable", "lists of lists are not supported");
+    const mergeKey = type.list?.mergeKey;
+    const order = directiveList(patch, `${SET_ORDER}${key}`);
+    const removed = directiveList(patch, `${DELETE_PRIMITIVES}${key}`);
+    const identity: Identity = mergeKey === undefined || mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
+    if (order && wanted) checkOrder(order, wanted, identity);
+    const gone = new Set(removed);
+    const left = (list: readonly JsonValue[]): JsonValue[] => list.filter((element) => !gone.has(element));
+    if (!Array.isArray(current)) return wanted === undefined ? current : left(withoutDirectives(wanted) as JsonValue[]);
+    this.count(current.length * MEMBERS_OF_ELEMENT);
+    const merged = left(this.elements(current, wanted, type));
+    if (mergeKey === undefined && !order) return merged;
+    const named = order ?? (wanted ?? []).filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
+    return orderElements(merged, named.map(identity), current, identity);
+  }
+
+  /** The elements before their order. A list without a merge key is replaced by the patch's, where it has one. */
+  private elements(stored: readonly JsonValue[], wanted: readonly JsonValue[] | undefined, type: ListType): JsonValue[] {
+    const mergeKey = type.list?.mergeKey;
+    if (mergeKey === undefined) return (wanted ?? stored).map(withoutDirectives);
+    return mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : this.keyed(stored, wanted ?? [], type, mergeKey);
+  }
+
+  private keyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], type: ListType, mergeKey: string): JsonValue[] {
+    const gone = new Set<JsonValue | undefined>();
+    const plain: JsonObject[] = [];
+    let replaces = false;
+    for (const element of wanted) {
+      if (!isJsonObject(element)) refuse("internal", `list element types are not identical: ${goMap([[...stored], [...wanted]])}`);
+      const directive = patchDirective(element);
+      if (directive === "replace") replaces = true;
+      else if (directive === "delete") gone.add(requiredKey(element, mergeKey));
+      else plain.push(element);
+    }
+    if (replaces) return plain.map(withoutDirectives);
+    const merged = gone.size === 0 ? [...stored] : stored.filter((element) => !gone.has(keyOf(element, mergeKey)));
+    const places = firstPlaces(merged, (element) => keyOf(element, mergeKey));
+    const shape = shapeOf(type.of);
+    for (const element of plain) {
+      const name = requiredKey(element, mergeKey);
+      const place = places.get(name);
+      const before = place === undefined ? undefined : merged[place];
+      if (place !== undefined && isJsonObject(before)) merged[place] = this.object(before, element, shape);
+      else {
+        merged.push(withoutDirectives(element));
+        if (place === undefined) places.set(name, merged.length - 1);
+      }
+    }
+    return merged;
+  }
+
+  private count(members: number): void {
+    this.read += members;
+    if (this.read > MERGED_MEMBERS_MAX) refuse("tooLarge", `limit is ${MERGED_MEMBERS_MAX} members of objects and lists that are merged`);
+  }
 }
 
 /** The member names that a patch addresses, directly or by a list directive. */
@@ -84,59 +179,8 @@ function membersOf(patch: JsonObject): Set<string> {
   return names;
 }
 
-function mergeMember(next: JsonObject, patch: JsonObject, key: string, type: FieldType | undefined): void {
-  const wanted = getMember(patch, key);
-  if (wanted === null) {
-    delete next[key];
-    return;
-  }
-  const current = getMember(next, key);
-  if (type?.kind === "list" && (type.list?.mergeKey !== undefined || hasListDirective(patch, key))) {
-    const merged = mergeListMember(current, wanted, patch, key, type);
-    if (merged !== undefined) setMember(next, key, merged);
-    return;
-  }
-  if (wanted === undefined) return;
-  if (isJsonObject(wanted) && isJsonObject(current) && !isOpaque(type)) setMember(next, key, mergeObject(current, wanted, shapeOf(type)));
-  else setMember(next, key, withoutDirectives(wanted));
-}
-
 function hasListDirective(patch: JsonObject, key: string): boolean {
   return Object.hasOwn(patch, `${SET_ORDER}${key}`) || Object.hasOwn(patch, `${DELETE_PRIMITIVES}${key}`);
-}
-
-/** A list that merges or has directives; undefined = there is no list before or after. */
-function mergeListMember(
-  current: JsonValue | undefined,
-  wanted: JsonValue | undefined,
-  patch: JsonObject,
-  key: string,
-  type: ListType,
-): JsonValue | undefined {
-  if (wanted !== undefined && !Array.isArray(wanted)) return withoutDirectives(wanted);
-  if (wanted?.some(Array.isArray)) refuse("unprocessable", "lists of lists are not supported");
-  const mergeKey = type.list?.mergeKey;
-  const stored = Array.isArray(current) ? current : [];
-  const order = directiveList(patch, `${SET_ORDER}${key}`);
-  const removed = directiveList(patch, `${DELETE_PRIMITIVES}${key}`);
-  const identity: Identity = mergeKey === undefined || mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
-  if (order && wanted) checkOrder(order, wanted, identity);
-  let merged = mergedElements(stored, wanted, type);
-  if (removed) {
-    const gone = new Set(removed);
-    merged = merged.filter((element) => !gone.has(element));
-  }
-  if (!Array.isArray(current) && wanted === undefined && merged.length === 0) return current;
-  if (mergeKey === undefined && !order) return merged;
-  const named = order ?? (wanted ?? []).filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
-  return orderElements(merged, named.map(identity), stored, identity);
-}
-
-/** The elements before their order. A list without a merge key is replaced by the patch's, where it has one. */
-function mergedElements(stored: readonly JsonValue[], wanted: readonly JsonValue[] | undefined, type: ListType): JsonValue[] {
-  const mergeKey = type.list?.mergeKey;
-  if (mergeKey === undefined) return (wanted ?? stored).map(withoutDirectives);
-  return mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : mergeKeyed(stored, wanted ?? [], type, mergeKey);
 }
 
 function keyOf(element: JsonValue, mergeKey: string): JsonValue | undefined {
@@ -154,34 +198,6 @@ function checkOrder(order: readonly JsonValue[], wanted: readonly JsonValue[], i
   for (const element of order) if (next < elements.length && identity(element) === identity(elements[next] ?? null)) next++;
   if (next < elements.length)
     refuse("malformed", `The order in patch list:\n${goMap([...wanted])}\n doesn't match $setElementOrder list:\n${goMap([...order])}\n`);
-}
-
-function mergeKeyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], type: ListType, mergeKey: string): JsonValue[] {
-  const gone = new Set<JsonValue | undefined>();
-  const plain: JsonObject[] = [];
-  let replaces = false;
-  for (const element of wanted) {
-    if (!isJsonObject(element)) refuse("internal", `list element types are not identical: ${goMap([[...stored], [...wanted]])}`);
-    const directive = patchDirective(element);
-    if (directive === "replace") replaces = true;
-    else if (directive === "delete") gone.add(requiredKey(element, mergeKey));
-    else plain.push(element);
-  }
-  if (replaces) return plain.map(withoutDirectives);
-  const merged = gone.size === 0 ? [...stored] : stored.filter((element) => !gone.has(keyOf(element, mergeKey)));
-  const places = firstPlaces(merged, (element) => keyOf(element, mergeKey));
-  const shape = shapeOf(type.of);
-  for (const element of plain) {
-    const name = requiredKey(element, mergeKey);
-    const place = places.get(name);
-    const before = place === undefined ? undefined : merged[place];
-    if (place !== undefined && isJsonObject(before)) merged[place] = mergeObject(before, element, shape);
-    else {
-      merged.push(withoutDirectives(element));
-      if (place === undefined) places.set(name, merged.length - 1);
-    }
-  }
-  return merged;
 }
 
 function requiredKey(element: JsonObject, mergeKey: string): JsonValue {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { patchProblems } from "../../../../src/api/patch/patch-body";
 
 describe("patchProblems", () => {
@@ -19,6 +19,17 @@ describe("patchProblems", () => {
   ])("$type $text: $want", ({ type, text, want }) => {
     expect(patchProblems(text, type)).toEqual(want);
   });
+});
+
+it("a field that stands many times below a long key: written once, its path cut", () => {
+  const twice = Array.from({ length: 1_000 }, () => '"a":1').join(",");
+  const text = `{"${"k".repeat(600)}":{"b":{${twice}}}}`;
+  const written = vi.spyOn(JSON, "stringify");
+  const problems = patchProblems(text, "merge");
+  const { length } = written.mock.calls;
+  written.mockRestore();
+  expect(problems).toEqual([duplicate(`${"k".repeat(512)}...`)]);
+  expect(length).toBeLessThan(5);
 });
 
 function duplicate(path: string): string {

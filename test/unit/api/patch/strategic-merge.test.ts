@@ -228,6 +228,12 @@ rows("sets of primitives", [
 const ips = (...externalIPs: string[]): JsonObject => ({ spec: { externalIPs } });
 const dnsPort = (protocol: string, targetPort: number): JsonObject => ({ name: protocol, port: 53, protocol, targetPort });
 
+/** Both entries of a DNS Service, whole. */
+function wholeDns(order: readonly number[] | undefined): JsonObject {
+  const ports = [dnsPort("UDP", 5353), dnsPort("TCP", 5353)];
+  return { spec: { ...(order ? { "$setElementOrder/ports": order.map((port) => ({ port })) } : {}), ports } };
+}
+
 // Each row is what upstream's library answers (k8s.io/apimachinery v0.36.2).
 rows("directives of lists without a merge key", [
   {
@@ -294,6 +300,48 @@ rows("$setElementOrder with equal merge keys", [
       },
     },
     want: { spec: { ports: [dnsPort("UDP", 5353), dnsPort("TCP", 53)] } },
+  },
+  ...[true, false].map((isOrdered) => ({
+    name: `both entries whole, ${isOrdered ? "with" : "without"} an order: both go to the first of their key, as upstream`,
+    given: { spec: { ports: [dnsPort("UDP", 53), dnsPort("TCP", 53)] } },
+    patch: wholeDns(isOrdered ? [53, 53] : undefined),
+    want: { spec: { ports: [dnsPort("TCP", 5353), dnsPort("TCP", 53)] } },
+  })),
+  ...[[53, 53], undefined].map((order) => ({
+    name: `both entries where no list is stored, order ${String(order)}: both stay`,
+    given: { spec: {} },
+    patch: wholeDns(order),
+    want: { spec: { ports: [dnsPort("UDP", 5353), dnsPort("TCP", 5353)] } },
+  })),
+  ...[[53, 53], undefined].map((order) => ({
+    name: `both entries where the empty list is stored, order ${String(order)}: one`,
+    given: { spec: { ports: [] } },
+    patch: wholeDns(order),
+    want: { spec: { ports: [dnsPort("TCP", 5353)] } },
+  })),
+  ...[[80, 53, 53], undefined].map((order) => ({
+    name: `both entries beside another port, order ${String(order)}: one`,
+    given: { spec: { ports: [http] } },
+    patch: wholeDns(order),
+    want: { spec: { ports: order ? [http, dnsPort("TCP", 5353)] : [dnsPort("TCP", 5353), http] } },
+  })),
+  {
+    name: "one entry deleted by its key and set again: both stored ones go",
+    given: { spec: { ports: [dnsPort("UDP", 53), dnsPort("TCP", 53)] } },
+    patch: { spec: { ports: [{ port: 53, $patch: "delete" }, dnsPort("TCP", 5353)] } },
+    want: { spec: { ports: [dnsPort("TCP", 5353)] } },
+  },
+  {
+    name: "a new list: without the elements of directives, whatever its order",
+    given: { spec: {} },
+    patch: { spec: { ports: [dnsPort("UDP", 53), { port: 80, $patch: "delete" }, { $patch: "replace" }, dnsPort("TCP", 53)] } },
+    want: { spec: { ports: [dnsPort("UDP", 53), dnsPort("TCP", 53)] } },
+  },
+  {
+    name: "a new list of finalizers: the patch's",
+    given: { metadata: {} },
+    patch: { metadata: { finalizers: ["b/b", "a/a", "b/b"] } },
+    want: { metadata: { finalizers: ["b/b", "a/a", "b/b"] } },
   },
   {
     name: "fewer keys than elements of the patch",
@@ -411,6 +459,19 @@ rows("elements that stand twice", [
     want: { spec: { ports: [http, https] } },
   },
 ]);
+
+it("equal merge keys without end: refused at the limit; some: merged", () => {
+  const members = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`k${i}`, i]));
+  const patchOf = (equal: number) => ({
+    spec: { ports: [{ port: 80, ...members }, ...Array.from({ length: equal }, () => ({ port: 80 }))] },
+  });
+  expect(apply({ spec: { ports: [http] } }, patchOf(50))).toEqual({ spec: { ports: [{ ...http, ...members }] } });
+  const env = (n: number) => Array.from({ length: n }, (_, i) => ({ name: `E${i}` }));
+  const containers = [{ name: "a", env: env(8_000) }, ...Array.from({ length: 2_000 }, () => ({ name: "a", env: env(1) }))];
+  const refused = { reason: "tooLarge", message: "limit is 600000 members of objects and lists that are merged" };
+  expect(apply({ spec: { ports: [] } }, patchOf(500))).toEqual(refused);
+  expect(apply({ spec: { containers: [] } }, { spec: { containers } }, PodSchema)).toEqual(refused);
+});
 
 it("a null patch: changes nothing", () => {
   expect(applyStrategicMerge({ a: 1 }, "null", ServiceSchema)).toEqual({ ok: true, value: { a: 1 } });

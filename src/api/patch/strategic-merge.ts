@@ -31,11 +31,11 @@ type Shape = (member: string) => FieldType | undefined;
 type ListType = Extract<FieldType, { kind: "list" }>;
 
 /**
- * Members that all merges of one patch may read, an element of a list counted as four. A patch without equal merge keys reads each stored member once,
- * and no object has so many. Upstream has no limit.
+ * Members that all merges of one patch may read, an element of a list counted as two. A patch without equal merge keys reads each stored member once,
+ * which is half as many in the largest objects. Upstream has no limit.
  */
-const MERGED_MEMBERS_MAX = 600_000;
-const MEMBERS_OF_ELEMENT = 4;
+const MERGED_MEMBERS_MAX = 400_000;
+const MEMBERS_OF_ELEMENT = 2;
 
 const UNKNOWN_SHAPE: Shape = () => undefined;
 

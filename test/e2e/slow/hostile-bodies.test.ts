@@ -14,6 +14,7 @@ import type { PrepareFacts } from "../../../src/api/store/prepared";
 import { decodeBody } from "../../../src/worker/http/decode-body";
 import { isRelease } from "../../support/server/is-release";
 import { BODY_KINDS, hostileBodies, type HostileBody, hostileForms } from "../../support/values/hostile-bodies";
+import { type HostilePatch, hostilePatches } from "../../support/values/hostile-patches";
 
 /** The longest turn, in such parses: those of 67,000 members, each with an owner, take four to five, with the collector's threads. */
 const TURN_MAX = 8;
@@ -91,8 +92,24 @@ function ofObject(definition: ResourceDefinition) {
   };
 }
 
-function written(definition: ResourceDefinition, request: WriteRequest): unknown {
-  const metadata = { name: "a", ...(definition.namespaced ? { namespace: "default" } : {}), uid: "u", resourceVersion: "1" };
+function turnOfPatch({ name, kind, patchType, text, stored }: HostilePatch, enoughMs: number): Turn {
+  const definition = definitions.find((one) => one.kind === kind);
+  if (!definition) throw new Error(`nobody serves ${kind}`);
+  const target = { ...ofObject(definition), options: { ...optionsOf(definition), fieldValidation: "Ignore" } } as const;
+  const request: WriteRequest = patchType
+    ? { ...target, verb: "patch", patchType, patch: text }
+    : { ...target, verb: "update", object: text };
+  return { what: `${patchType ?? "update"}: ${name}`, ms: leastOf(ATTEMPTS, enoughMs, () => written(definition, request, stored)) };
+}
+
+function written(definition: ResourceDefinition, request: WriteRequest, more: { metadata?: object } = {}): unknown {
+  const metadata = {
+    ...more.metadata,
+    name: "a",
+    ...(definition.namespaced ? { namespace: "default" } : {}),
+    uid: "u",
+    resourceVersion: "1",
+  };
   const stored: KubeObject = { metadata: { ...metadata, creationTimestamp: "2026-01-01T00:00:00Z" } };
   const facts: PrepareFacts = {
     definition,
@@ -106,7 +123,7 @@ function written(definition: ResourceDefinition, request: WriteRequest): unknown
   const current =
     request.verb === "create"
       ? undefined
-      : { key: "a", revision: 1, data: JSON.stringify({ ...stored, spec: { containers: [] }, status: {} }) };
+      : { key: "a", revision: 1, data: JSON.stringify({ spec: { containers: [] }, status: {}, ...more, ...stored }) };
   return prepareWrite(request, current as Parameters<typeof prepareWrite>[1], facts);
 }
 
@@ -123,6 +140,7 @@ it("the most hostile bodies of each kind: no turn is longer than some parses of 
   for (const body of allBodies()) {
     if (number++ % SAMPLE === 0) for (const turn of turnsOf(body, TURN_MAX * unitMs)) turns.push(turn);
   }
+  for (const patch of hostilePatches()) turns.push(turnOfPatch(patch, TURN_MAX * unitMs));
   turns.sort((a, b) => b.ms - a.ms);
   const lines = turns
     .slice(0, SHOWN)

@@ -17,12 +17,12 @@ const many = <T>(n: number, itemAt: (i: number) => T): T[] => Array.from({ lengt
 const mapOf = (n: number, valueAt: (i: number) => JsonValue = () => 0): JsonObject =>
   Object.fromEntries(many(n, (i) => [`k${i}`, valueAt(i)] as const));
 
-function json(current: JsonObject, operations: JsonValue[]): () => unknown {
+function json(current: JsonObject, operations: readonly object[]): () => unknown {
   const patch = JSON.stringify(operations);
   return () => applyJsonPatch(current, patch);
 }
 
-function strategic(current: JsonObject, patch: JsonObject, schema = ServiceSchema): () => unknown {
+function strategic(current: JsonObject, patch: object, schema = ServiceSchema): () => unknown {
   const text = JSON.stringify(patch);
   return () => applyStrategicMerge(current, text, schema);
 }

@@ -3,6 +3,7 @@ import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/ta
 import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
 import { parseCommandLine } from "../terminal/command-line";
+import { assertReplaceable } from "./write-file";
 
 interface BackupOptions {
   target: Target;
@@ -13,7 +14,7 @@ export const usage = `Usage: npm run backup -- --file FILE [options]
 
 Writes everything that a cluster's API serves, but Events, into one file of JSON Lines, for npm run restore.
 
-  --file FILE         where to; replaced when it is there
+  --file FILE         where to; an earlier backup there is replaced
 ${targetUsage}
   --help              this text
 
@@ -28,5 +29,7 @@ export async function parseOptions(args: string[]): Promise<BackupOptions | "hel
   if (parsed === "help") return "help";
   const { values } = parsed;
   if (!values.file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
-  return { target: await targetOf(values), file: userPath(values.file) };
+  const file = userPath(values.file);
+  assertReplaceable(file);
+  return { target: await targetOf(values), file };
 }

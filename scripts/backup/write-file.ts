@@ -1,12 +1,35 @@
 /** Writes a backup: a whole file, or no file. */
 import { createHash } from "node:crypto";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
-import { endLine, headerLine, sectionLines } from "../../src/tools/backup/format";
+import { beginsAsBackup, endLine, headerLine, sectionLines } from "../../src/tools/backup/format";
 import type { BackupHeader, BackupSection } from "../../src/tools/backup/format";
+import { shownPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
 
 /** Characters that are written at once. */
 const CHUNK = 1 << 20;
+
+/** Characters at the begin of a file that show what it is. */
+const BEGIN = 256;
+
+/** Throws UserError for a file of something else, and for what is no file: a backup takes its name. */
+export function assertReplaceable(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return;
+  if (!stats.isFile() || (stats.size > 0 && !beginsAsBackup(beginOf(path))))
+    throw new UserError(`--file ${shownPath(path)} is there and no backup; choose another name`);
+}
+
+function beginOf(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const buffer = Buffer.alloc(BEGIN);
+    return buffer.toString("utf8", 0, readSync(file, buffer));
+  } finally {
+    closeSync(file);
+  }
+}
 
 /** Resolves when the file is on disk under its name. Throws UserError when it cannot be written; then there is no new file. */
 export async function writeBackup(

@@ -28,6 +28,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { takeFolder } from "../folders/own-folder";
 import { DATA_FOLDER } from "./own-data";
+import { removeState } from "./own-state";
 import { identify, isRunning } from "./processes";
 import type { ProcessIdentity } from "./processes";
 import { UserError } from "../terminal/user-error";
@@ -62,7 +63,7 @@ export async function openDataFolder(path: string, fresh: boolean): Promise<Data
   lock(file("runner.lock"), self, path);
   try {
     await endLeftover(file("workerd.json"));
-    if (fresh) rmSync(file("state"), { recursive: true, force: true });
+    if (fresh) removeState(path);
     mkdirSync(file("state"), { recursive: true });
     // Secrets and signing keys are in files that the runtime makes for everybody to read.
     chmodSync(file("state"), 0o700);

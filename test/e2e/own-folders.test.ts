@@ -1,11 +1,13 @@
 /** Folders with files of somebody else: no command writes into them or deletes from them. Those of earlier releases are taken. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { stateFiles } from "../../scripts/agent/state-files";
+import { assertReplaceable as assertBackupReplaceable } from "../../scripts/backup/write-file";
 import { assertReplaceable } from "../../scripts/dns/hosts-file";
 import { openDataFolder } from "../../scripts/serve/data-folder";
 import { hostsText } from "../../src/endpoints/dns/hosts-text";
+import { headerLine } from "../../src/tools/backup/format";
 import { runProgramHere } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
@@ -14,7 +16,10 @@ afterAll(() => removeFolder(folder));
 
 const KUBECONFIG = "apiVersion: v1\ncurrent-context: servicenet\n";
 const TOKEN = `sn_${"a".repeat(20)}_${"b".repeat(42)}A\n`;
-const OBJECTS = "state/do/servicenet-Coordinator/1.sqlite";
+const ID = "0123456789abcdef".repeat(4);
+const OBJECTS = `state/do/servicenet-Coordinator/${ID}.sqlite`;
+/** A database with the table of versions, as its bytes have it. */
+const TABLES = "SQLite format 3\0 CREATE TABLE _migrations (id INTEGER PRIMARY KEY, applied_ms INTEGER NOT NULL) STRICT";
 const LOCK = '{"pid":1,"startedAt":"unknown"}';
 
 let made = 0;
@@ -49,6 +54,12 @@ describe("a data folder", () => {
     ["a kubeconfig of another cluster", { kubeconfig: "current-context: prod\n" }, "kubeconfig"],
     ["a state of another Worker", { "state/do/other-Room/1.sqlite": "", "wrangler.toml": "" }, "state and 1 more"],
     ["a hidden file", { ".git/HEAD": "" }, ".git"],
+    ["a file of somebody where the runtime has its cache", { "state/cache/precious.db": "x" }, "state"],
+    ["a file of somebody beside objects", { "state/do/precious.db": "x" }, "state"],
+    ["a file that is called as our folder", { state: "x" }, "state"],
+    ["objects of another Worker with a class of this name", { [OBJECTS]: "SQLite format 3\0", "state/kv/": "" }, "state"],
+    ["a lock of somebody", { "runner.lock": "", "ca.crt": "x" }, "ca.crt and 1 more"],
+    ["a file of somebody below a kubeconfig of ours", { kubeconfig: KUBECONFIG, "state/cache/a/precious.db": "" }, "kubeconfig and 1 more"],
     ["the mark of an agent", { ".servicenet-agent": "", "agent-id": "1" }, ".servicenet-agent and 1 more"],
   ])("%s: refused, with and without --fresh; nothing is changed", async (_, files, named) => {
     const path = folderWith(files);
@@ -61,8 +72,19 @@ describe("a data folder", () => {
   it.each<[what: string, files: Readonly<Record<string, string>>]>([
     ["an empty one", {}],
     ["an empty disk", { "lost+found/": "" }],
-    ["state of an earlier release, beside a file of the user", { [OBJECTS]: "", kubeconfig: KUBECONFIG, "notes.txt": "" }],
-    ["a copy of the state of an earlier release", { [OBJECTS]: "" }],
+    ["state of an earlier release, beside a file of the user", { [OBJECTS]: TABLES, kubeconfig: KUBECONFIG, "notes.txt": "" }],
+    ["a copy of the state of an earlier release", { [OBJECTS]: TABLES }],
+    ["one whose tables are in the log of writes alone", { [OBJECTS]: "", [`${OBJECTS}-wal`]: "x".repeat((1 << 20) - 50) + TABLES }],
+    [
+      "a server that kept values and a cache",
+      {
+        "admin-token": TOKEN,
+        [`state/kv/0/blobs/${ID}0`]: "x",
+        [`state/kv/miniflare-KVNamespaceObject/${ID}.sqlite-shm`]: "x",
+        "state/cache/miniflare-CacheObject/metadata.sqlite": "x",
+        "state/workflows/": "",
+      },
+    ],
     ["a start that failed early", { "state/": "" }],
     ["a start that was killed", { "runner.lock": LOCK, "workerd.json": LOCK, "state/kv/": "", "state/do/": "" }],
     ["a server without HTTPS whose state was removed", { kubeconfig: KUBECONFIG }],
@@ -81,6 +103,44 @@ describe("a data folder", () => {
     writeFileSync(join(path, "notes.txt"), "of the user");
     (await openDataFolder(path, true)).release();
     expect([existsSync(join(path, OBJECTS)), readFileSync(join(path, "notes.txt"), "utf8")]).toEqual([false, "of the user"]);
+  });
+
+  describe("--fresh with something of somebody in `state`, in a folder of a server: one line names it; nothing is changed", () => {
+    it.each<[what: string, files: Readonly<Record<string, string>>, named: string]>([
+      ["an earlier release's folder", { [OBJECTS]: TABLES, "state/terraform.tfstate": "{}" }, "state/terraform.tfstate"],
+      ["a folder with the mark", { ".servicenet-data": "", [OBJECTS]: TABLES, "state/cache/precious.db": "x" }, "state/cache/precious.db"],
+      ["a file called as our folder", { ".servicenet-data": "", state: "x" }, "state"],
+      [
+        "objects of another Worker with a class of this name",
+        { ".servicenet-data": "", [OBJECTS]: TABLES, [`state/do/chat-Coordinator/${ID}.sqlite`]: "SQLite format 3\0" },
+        `state/do/chat-Coordinator/${ID}.sqlite`,
+      ],
+    ])("%s", async (_, files, named) => {
+      const path = folderWith({ ".servicenet-data": "", ...files });
+      const before = contentOf(path);
+      await expect(openDataFolder(path, true)).rejects.toThrow(
+        `the data folder ${path} cannot be used (${named} is not Servicenet's; --fresh removes nothing of somebody else)`,
+      );
+      expect(contentOf(path)).toEqual(before);
+    });
+
+    it.each(["state", "state/do", "state/cache/other", OBJECTS])("%s is a link", async (link) => {
+      const other = folderWith({ [`${ID}.sqlite`]: TABLES });
+      const path = folderWith({ ".servicenet-data": "", [`${dirname(link)}/`]: "" });
+      symlinkSync(link === OBJECTS ? join(other, `${ID}.sqlite`) : other, join(path, link));
+      await expect(openDataFolder(path, true)).rejects.toThrow(`(${link} is not Servicenet's; `);
+      expect([readlinkSync(join(path, link)).startsWith(other), readdirSync(other)]).toEqual([true, [`${ID}.sqlite`]]);
+    });
+  });
+
+  it("--fresh with a Worker of another name that has our tables: all of its state goes", async () => {
+    const path = folderWith({
+      ".servicenet-data": "",
+      [`state/do/blue-net-Coordinator/${ID}.sqlite`]: TABLES,
+      "state/do/blue-net-NodeProxy/metadata.sqlite": "x",
+    });
+    (await openDataFolder(path, true)).release();
+    expect(contentOf(path)).toEqual({ "/.servicenet-data": "", "/state": "folder" });
   });
 
   it("npm start --fresh on somebody's folder: one line, exit code 1", async () => {
@@ -125,6 +185,23 @@ describe("the file of npm run dns", () => {
   it("its own, an empty one and none: are taken", () => {
     const path = folderWith({ own: hostsText([], [], { domain: "cluster.local" }), empty: "" });
     for (const name of ["own", "empty", "none"]) assertReplaceable(join(path, name));
+    expect(Object.keys(contentOf(path))).toHaveLength(2);
+  });
+});
+
+describe("the file of npm run backup", () => {
+  it("a file of something else: one line, exit code 2; nothing is changed", async () => {
+    const path = folderWith({ "kubeconfig.json": '{"format":"v1"}' });
+    const file = join(path, "kubeconfig.json");
+    const { code, out, err } = await runProgramHere("backup", ["--server", "https://192.0.2.1", "--file", file]);
+    expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^backup: --file \S+ is there and no backup; choose another name\n$/)]);
+    expect(contentOf(path)).toEqual({ "/kubeconfig.json": '{"format":"v1"}' });
+    expect(() => assertBackupReplaceable(path)).toThrow("is there and no backup");
+  });
+
+  it("an earlier backup, an empty file and none: are taken", () => {
+    const path = folderWith({ own: headerLine({ createdAt: "", server: "", serverVersion: "", heads: {} }), empty: "" });
+    for (const name of ["own", "empty", "none"]) assertBackupReplaceable(join(path, name));
     expect(Object.keys(contentOf(path))).toHaveLength(2);
   });
 });

@@ -59,6 +59,11 @@ export function headerLine(header: BackupHeader): string {
   return JSON.stringify({ format: FORMAT, version: VERSION, ...header });
 }
 
+/** Whether a text begins as a file of any version does. */
+export function beginsAsBackup(text: string): boolean {
+  return text.startsWith(`{"format":${JSON.stringify(FORMAT)},`);
+}
+
 export function sectionLines({ type, resourceVersion, objects }: BackupSection): string[] {
   return [JSON.stringify({ type, resourceVersion, count: objects.length }), ...objects];
 }

@@ -47,7 +47,16 @@ export function removeState(dataFolder: string): void {
   const other = foreign ?? ofOtherWorker(dataFolder, files);
   if (other !== undefined) throw new Error(`${other} is not Servicenet's; --fresh removes nothing of somebody else`);
   for (const file of files) unlinkSync(inState(dataFolder, file));
-  for (const folder of folders) rmdirSync(inState(dataFolder, folder));
+  for (const folder of folders) removeIfEmpty(inState(dataFolder, folder));
+}
+
+/** A folder that is another disk stays, and so do those around it; and what somebody has put into one meanwhile. */
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (!["EBUSY", "ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
 }
 
 function lookAt(dataFolder: string): Found {

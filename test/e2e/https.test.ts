@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { connect as connectPlain } from "node:net";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { createGunzip } from "node:zlib";
@@ -93,6 +94,32 @@ describe("npm start without options", () => {
     await expect(fetch(`${server.url.replace("https", "http")}/version`)).rejects.toThrow("fetch failed");
     await expect.poll(() => server.output(), poll).toMatch(/"event":"TLS handshake failed","reason":"HTTP_REQUEST"\}\n/);
     expect(server.output()).not.toContain("stack:");
+  });
+
+  it("CONNECT: 500, and the connection ends", async () => {
+    const socket = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1", ca: server.ca });
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1")));
+    socket.write("CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    await once(socket, "end");
+    expect(text).toMatch(/^HTTP\/1\.1 500 Internal Server Error\r\n/);
+  });
+
+  it.each(["", "\x16\x03\x01\x02"])("half a handshake, %j: rests, and keeps nobody waiting", async (half) => {
+    const resting = Array.from({ length: 50 }, () => connectPlain(Number(new URL(server.url).port), "127.0.0.1"));
+    const ended: string[] = [];
+    try {
+      await Promise.all(resting.map((socket) => once(socket, "connect")));
+      for (const socket of resting) socket.on("close", () => ended.push("close")).write(half, "latin1");
+      for (let asked = 0; asked < 10; asked++) {
+        const outgoing = request(`${server.url}/livez`, { ...credentials(), agent: false }).end();
+        const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+        expect(response.resume().statusCode).toBe(200);
+      }
+      expect(ended).toEqual([]);
+    } finally {
+      for (const socket of resting) socket.destroy();
+    }
   });
 
   it("TLS: HTTP/1.1 alone, version 1.2 or newer, a certificate for the names of loopback and no other", async () => {

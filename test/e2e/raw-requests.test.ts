@@ -62,6 +62,27 @@ describe("the request target", () => {
     expect(odd.body).not.toBe("ok");
   });
 
+  it.each(["#/healthz", "#", "\\healthz", "#@localhost/healthz", ":1:2/healthz", ":x/healthz", "@/healthz#/", "%23/healthz"])(
+    "GET http://localhost%s: no probe of the path behind it",
+    async (rest) => {
+      const { code, body } = await ask(`GET http://localhost${rest} HTTP/1.1`, "Host: localhost");
+      expect([code, body]).not.toEqual([200, "ok"]);
+      expect([400, 404]).toContain(code);
+    },
+  );
+
+  it.each(["user:pass@localhost", "localhost:", "localhost:99999", "[::1]:80", ""])(
+    "GET http://%s/healthz: answered, as by Go",
+    async (host) => {
+      expect(await ask(`GET http://${host}/healthz HTTP/1.1`, "Host: localhost")).toMatchObject({ code: 200, body: "ok" });
+    },
+  );
+
+  it("a user before the host: the host alone is judged", async () => {
+    expect((await ask("GET http://localhost@evil.example/healthz HTTP/1.1", "Host: localhost")).code).toBe(403);
+    expect((await ask("GET http:///healthz HTTP/1.1", "Host: evil.example")).code).toBe(403);
+  });
+
   it("HTTP/1.0 without a Host: answered", async () => {
     expect(await ask("GET /livez HTTP/1.0")).toMatchObject({ code: 200, body: "ok" });
   });
@@ -146,6 +167,63 @@ describe("framing that the runtime refuses", () => {
     expect(server.output()).not.toMatch(/^stack:|Uncaught exception/m);
     expect((await api.get("/livez")).text).toBe("ok");
   });
+});
+
+describe("what the parser of the runtime decides", () => {
+  it.each(["X-A : b", "X-A\t: b"])("a blank before a header's colon, %j: taken, where Go says 400", async (header) => {
+    expect(await ask("GET /livez HTTP/1.1", "Host: localhost", header)).toMatchObject({ code: 200, body: "ok" });
+  });
+
+  it("a blank before the colon of Host and Content-Length: the headers count as without it", async () => {
+    expect((await ask("GET /livez HTTP/1.1", "Host : evil.example")).code).toBe(403);
+    const write = ["POST /api/v1/namespaces HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Content-Length : 2", "", "{}"];
+    expect((await ask(...write)).code).toBe(422);
+  });
+
+  it("a header that goes on in the next line: 400, as Go", async () => {
+    expect((await ask("GET /livez HTTP/1.1", "Host: localhost", " more")).code).toBe(400);
+  });
+
+  it("a tab ends a target", async () => {
+    expect(await ask("GET /livez\tz HTTP/1.1", "Host: localhost")).toMatchObject({ code: 200, body: "ok" });
+  });
+
+  it.each(["localhost:80", "/livez", "miniflare-unsafe-internal-capnp-connect"])(
+    "CONNECT %s: 500, and the connection ends",
+    async (target) => {
+      expect(await ask(`CONNECT ${target} HTTP/1.1`, "Host: localhost")).toMatchObject({ code: 500, body: "Internal Server Error" });
+    },
+  );
+
+  it.each(["", "GET /li", "GET /livez HTTP/1.1\r\nHost: localhost\r\n"])(
+    "half a head, %j: rests, and keeps nobody waiting",
+    async (half) => {
+      const { hostname, port } = new URL(server.url);
+      const resting = Array.from({ length: 50 }, () => connect(Number(port), hostname));
+      const ended: string[] = [];
+      try {
+        await Promise.all(resting.map((socket) => once(socket, "connect")));
+        for (const socket of resting)
+          socket
+            .on("close", () => ended.push("close"))
+            .on("data", () => ended.push("data"))
+            .write(half);
+        for (let asked = 0; asked < 20; asked++) expect((await ask("GET /livez HTTP/1.1", "Host: localhost")).code).toBe(200);
+        expect(ended).toEqual([]);
+        // What comes late is read.
+        resting[0]?.write(
+          half === ""
+            ? "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            : half.endsWith("\n")
+              ? "\r\n"
+              : "vez HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        );
+        await expect.poll(() => ended).toContain("data");
+      } finally {
+        for (const socket of resting) socket.destroy();
+      }
+    },
+  );
 });
 
 describe("a server on loopback", () => {

@@ -482,6 +482,17 @@ it("an agent whose token is for a namespace and a label: Pods there with that la
   const headers = { "Content-Type": "application/merge-patch+json" };
   const patch = { token, headers, body: { metadata: { labels: { role: "x" } } } };
   expect((await world.ask("PATCH", "/api/v1/namespaces/shop/pods/a", patch)).code).toBe(403);
+  await world.make("/api/v1/namespaces/shop/pods", pod("db", { app: "db" }));
+  const db = "/api/v1/namespaces/shop/pods/db";
+  const relabelled = { metadata: { labels: { app: "web" } } };
+  const writes: [string, string, object][] = [
+    ["DELETE", `${db}?gracePeriodSeconds=0`, {}],
+    ["PATCH", db, { headers, body: relabelled }],
+    ["PATCH", `${db}/status`, { headers, body: { status: { podIP: "10.0.0.9" } } }],
+    ["POST", `${db}/eviction`, { body: { metadata: { name: "db", namespace: "shop" } } }],
+  ];
+  for (const [method, path, more] of writes) expect([path, (await world.ask(method, path, { token, ...more })).code]).toEqual([path, 403]);
+  expect((await world.ask("GET", db)).body).toMatchObject({ metadata: { labels: { app: "db" } } });
   expect((await world.ask("DELETE", "/api/v1/namespaces/shop/pods/a?gracePeriodSeconds=0", { token })).code).toBe(200);
 });
 

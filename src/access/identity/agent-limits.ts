@@ -47,7 +47,10 @@ function listErrors(field: string, list: readonly string[] | undefined, problems
   return list.flatMap((text, i) => problemsOf(text).map((problem) => invalidValue(`${field}[${i}]`, text, problem)));
 }
 
-/** Why the agent must not write the Pod: `before` as it is stored, `after` as it would be; undefined = its limits allow it. */
+/**
+ * Why the agent must not write the Pod: `before` as it is stored, `after` as it would be; undefined = its limits allow it. Both have to be within the
+ * limits: otherwise the agent took somebody's Pod away, or over by other labels.
+ */
 export function podLimitProblem(
   node: string,
   { extra }: User,
@@ -58,11 +61,11 @@ export function podLimitProblem(
   const namespace = (after ?? before)?.metadata?.namespace ?? "";
   if (namespaces && !namespaces.includes(namespace)) return `the token of node "${node}" is not for pods in the namespace "${namespace}"`;
   const labels = extra[LABELS_EXTRA];
-  if (!labels || !after) return undefined;
+  if (!labels) return undefined;
   const allowed = labels.map(partsOf);
-  const other = Object.entries(after.metadata?.labels ?? {}).find(
-    ([key, value]) => !allowed.some(([name, only]) => name === key && (only === undefined || only === value)),
-  );
+  const other = [before, after]
+    .flatMap((pod) => Object.entries(pod?.metadata?.labels ?? {}))
+    .find(([key, value]) => !allowed.some(([name, only]) => name === key && (only === undefined || only === value)));
   return other && `the token of node "${node}" is not for pods with the label "${other[0]}=${other[1]}"`;
 }
 

@@ -45,10 +45,10 @@ export function restrictNodeWrite(user: User, attributes: ResourceAttributes, be
 }
 
 function podProblem(writer: Writer, written: Written): string | undefined {
-  const { attributes, before, after } = written;
+  const { before, after } = written;
   const problem = podRuleProblem(writer, written);
   // A question about no object is answered when there is one.
-  if (problem !== undefined || !writer.isAgent || attributes.subresource === "eviction" || (!before && !after)) return problem;
+  if (problem !== undefined || !writer.isAgent || (!before && !after)) return problem;
   return podLimitProblem(writer.node, writer.user, before, after);
 }
 

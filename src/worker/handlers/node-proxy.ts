@@ -13,6 +13,7 @@ import type { StoreRpc } from "../../api/rpc/store";
 import { err, ok, type Result } from "../../core/base/result";
 import { type NodeId, parseNodeId, portOf, PROXY_HEALTH_PORT, refusedDial } from "../../proxy-health/node-connection";
 import { clusterName } from "../../tenancy/cluster-id";
+import { splitTarget } from "../http/request-url";
 import { pageNotFound, type Rendering, statusResponse } from "../http/respond";
 import { call } from "../routing/call";
 import { nodeHealthResponse, portHealthResponse, unkept } from "../system/node-health";
@@ -94,8 +95,8 @@ async function nodeOf({ env, cluster, definition }: ConnectRequest, { name }: No
 
 /** As upstream: a browser resolves the page's links against the directory then. */
 function redirected({ url }: Request): Response {
-  const { pathname, search } = new URL(url, "http://server");
-  return new Response(null, { status: 301, headers: { Location: `${pathname}/${search}` } });
+  const { path, query } = splitTarget(url);
+  return new Response(null, { status: 301, headers: { Location: query === "" ? `${path}/` : `${path}/?${query}` } });
 }
 
 function checked({ env, cluster, refusal }: ConnectRequest, { scheme, name }: NodeId, path: string): Response | Promise<Response> {

@@ -3,12 +3,15 @@
  * 127.0.0.1 for a moment (DNS rebinding), would read what is served to this machine only.
  */
 import { parseAddress } from "../../core/net/address";
+import { splitTarget } from "./request-url";
 
 /**
  * `host`, `host:port`, `[v6]:port`, `[v6%25zone]:port`; source of the characters: RFC 3986 §3.2.2 (reg-name), RFC 6874 §2 (zone). A zone is the
- * client's own, so it is left out. A comma joins two Host headers.
+ * client's own, so it is left out. A comma joins two Host headers. As in Go, only bytes beyond ASCII are percent-encoded.
  */
-const AUTHORITY = /^(?:\[([0-9a-f:.]+)(?:%25(?:[\w.~-]|%[0-9a-f]{2})+)?\]|([\w.~!$&'()*+;=%-]+))(?::\d*)?$/i;
+const AUTHORITY = /^(?:\[([0-9a-f.]*:[0-9a-f:.]*)(?:%25(?:[\w.~-]|%[0-9a-f]{2})+)?\]|((?:[\w.~!$&'()*+;=-]|%[89a-f][0-9a-f])+))(?::\d*)?$/i;
+/** Source: Go's net/url validUserinfo. */
+const USER = /^[\w.:~!$&'()*+,;=%@-]*$/;
 const LOOPBACK = /^(?:localhost|::1|127\..*)$/;
 
 /** The host of `host:port`, in lower case, without brackets and zone; undefined = malformed. */
@@ -17,10 +20,17 @@ export function hostOf(authority: string): string | undefined {
   return (v6 ?? name)?.toLowerCase().replace(/\.$/, "");
 }
 
-/** `host:port` of an absolute target, else of the Host header; "" = there is none, as in HTTP/1.0. */
+/** `host:port` of an absolute target that has one, else of the Host header, as in Go; "" = there is none, as in HTTP/1.0. The user before an "@" is nobody here. */
 export function authorityOf({ url, headers }: Request): string {
-  const scheme = url.startsWith("/") ? -1 : url.indexOf("://");
-  return scheme < 0 ? (headers.get("Host") ?? "") : (url.slice(scheme + 3).split(/[/?#]/, 1)[0] ?? "");
+  const { authority = "" } = splitTarget(url);
+  return authority.slice(authority.lastIndexOf("@") + 1) || (headers.get("Host") ?? "");
+}
+
+/** Whether the authority of an absolute target can be read. */
+export function isAuthority(authority: string): boolean {
+  const at = authority.lastIndexOf("@");
+  const host = authority.slice(at + 1);
+  return USER.test(authority.slice(0, Math.max(at, 0))) && (host === "" || hostOf(host) !== undefined);
 }
 
 /** Whether a server on loopback answers to this host: an address, localhost, or a name that it was started with, in lower case. */

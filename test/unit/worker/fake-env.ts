@@ -131,6 +131,11 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     PROXY_VIEW: namespace("PROXY_VIEW"),
     NODE_PROXY: namespace("NODE_PROXY"),
     CREDENTIAL_STORE: namespace("CREDENTIAL_STORE"),
+    // Somebody has made each of them once; what became of it says its record.
+    CLUSTER_NAMES: {
+      idFromName: (name: string) => name,
+      get: () => ({ areMade: (names: string[]) => Promise.resolve(names.map(() => true)) }),
+    },
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory, facts),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",

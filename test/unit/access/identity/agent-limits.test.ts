@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import { AGENTS, type User } from "../../../../src/access/identity/user";
 import { agentLimitErrors, type AgentLimits, extraOfLimits } from "../../../../src/access/identity/agent-limits";
@@ -31,13 +31,34 @@ it.each<[string, AgentLimits, Pod, string | undefined]>([
   expect(restrictNodeWrite(user, asked("patch"), pod(written.metadata?.namespace ?? ""), written)).toBe(problem);
 });
 
-it("deletion and status of a Pod: within the namespaces of the token, whatever its labels are", () => {
+describe("a Pod that stands outside the limits of its token: the agent takes it neither over nor away", () => {
   const user = agent({ agentNamespaces: ["a"], agentLabels: ["app=web"] });
-  const asked = (verb: string, subresource = "") => resourceAttributes({ verb, resource: "pods", namespace: "x", name: "p", subresource });
-  const [own, other] = [pod("a", { role: "x" }), pod("other")];
-  expect(restrictNodeWrite(user, asked("delete"), own)).toBeUndefined();
-  expect(restrictNodeWrite(user, asked("delete"), other)).toBe(wrongNamespace);
-  expect(restrictNodeWrite(user, asked("patch", "status"), other, other)).toBe(wrongNamespace);
+  const own = pod("a", { app: "web" });
+
+  it.each<[string, Pod, string]>([
+    ["another namespace", pod("other", { app: "web" }), wrongNamespace],
+    ["another label", pod("a", { app: "db" }), wrongLabel("app=db")],
+    ["a label beside its own", pod("a", { app: "web", role: "x" }), wrongLabel("role=x")],
+  ])("%s", (_, stored, problem) => {
+    const asked = (verb: string, subresource = "") =>
+      resourceAttributes({ verb, resource: "pods", namespace: "x", name: "p", subresource });
+    const within = { ...stored, metadata: { ...stored.metadata, labels: { app: "web" } } } as Pod;
+    expect(restrictNodeWrite(user, asked("delete"), stored)).toBe(problem);
+    expect(restrictNodeWrite(user, asked("deletecollection"), stored)).toBe(problem);
+    expect(restrictNodeWrite(user, asked("update"), stored, within)).toBe(problem);
+    expect(restrictNodeWrite(user, asked("patch"), stored, within)).toBe(problem);
+    expect(restrictNodeWrite(user, asked("patch", "status"), stored, stored)).toBe(problem);
+    expect(restrictNodeWrite(user, asked("create", "eviction"), stored)).toBe(problem);
+  });
+
+  it("one within them: all of these, for as long as it stays within", () => {
+    const asked = (verb: string, subresource = "") =>
+      resourceAttributes({ verb, resource: "pods", namespace: "a", name: "p", subresource });
+    for (const verb of ["delete", "deletecollection"]) expect(restrictNodeWrite(user, asked(verb), own)).toBeUndefined();
+    expect(restrictNodeWrite(user, asked("patch", "status"), own, own)).toBeUndefined();
+    expect(restrictNodeWrite(user, asked("create", "eviction"), own)).toBeUndefined();
+    expect(restrictNodeWrite(user, asked("patch"), own, pod("a", { app: "db" }))).toBe(wrongLabel("app=db"));
+  });
 });
 
 it.each<[string, AgentLimits, string[]]>([

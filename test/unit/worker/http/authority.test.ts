@@ -21,6 +21,17 @@ it.each<[string, string | undefined]>([
   ["user@a", undefined],
   ["a:b", undefined],
   ["[a", undefined],
+  ["[::1", undefined],
+  ["[::1]x", undefined],
+  ["[::1]:x", undefined],
+  ["[127.0.0.1]", undefined],
+  ["::ffff:127.0.0.1", undefined],
+  ["[::ffff:127.0.0.1]:1", "::ffff:127.0.0.1"],
+  ["localhost#", undefined],
+  ["localhost\\", undefined],
+  ["loc%61lhost", undefined],
+  ["m%C3%BCller", "m%c3%bcller"],
+  ["localhost:1:2", undefined],
 ])("hostOf of %j: %s", (authority, host) => {
   expect(hostOf(authority)).toBe(host);
 });
@@ -31,7 +42,13 @@ it.each([
   ["/version", undefined, ""],
   ["http://b:2/version", "a", "b:2"],
   ["http://b?x=/", "a", "b"],
-  ["http:///version", "a", ""],
+  ["http:///version", "a", "a"],
+  ["http://user@/version", "a", "a"],
+  ["http://u:p@b:2/version", "a", "b:2"],
+  ["http://localhost@b/version", "a", "b"],
+  ["http://b#@localhost/version", "a", "localhost"],
+  ["http://b#/version", "a", "b#"],
+  ["//b/version", "a", "a"],
 ])("authorityOf of %s with the Host %s: %s", (url, host, want) => {
   const request = { url, headers: new Headers(host === undefined ? {} : { Host: host }) } as Request;
   expect(authorityOf(request)).toBe(want);

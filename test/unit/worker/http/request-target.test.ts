@@ -11,6 +11,14 @@ it.each([
   ["OPTIONS", "/version", "a"],
   ["GET", "http://a/version", "b"],
   ["GET", "HTTPS://a:1", undefined],
+  ["GET", "http:///version", "a"],
+  ["GET", "http://user:pass@a/version", "a"],
+  ["GET", "http://a:/version", "a"],
+  ["GET", "http://a:99999/version", "a"],
+  ["GET", "http://[::1]:1/version", "a"],
+  ["GET", "/version#a", "a"],
+  ["GET", "/a\\b", "a"],
+  ["GET", "/version", ""],
 ])("%s %s with the Host %s: goes on", (method, url, host) => {
   expect(answer(method, url, host)).toBeUndefined();
 });
@@ -23,8 +31,24 @@ it.each([
   ["OPTIONS", "**", "a", "request target"],
   ["GET", "/version", "a, b", "Host header"],
   ["GET", "/version", "a b", "Host header"],
-  ["GET", "http:///version", "a", "Host header"],
-  ["GET", "http://user@a/version", "a", "Host header"],
+  ["GET", "/version", "a#", "Host header"],
+  ["GET", "/version", "user@a", "Host header"],
+  ["GET", "http://a/version", "b c", "Host header"],
+  ["GET", "http://localhost#/healthz", "a", "request target"],
+  ["GET", "http://localhost#", "a", "request target"],
+  ["GET", "http://a#@localhost/healthz", "a", "request target"],
+  ["GET", "http://a\\@localhost/healthz", "a", "request target"],
+  ["GET", "http://localhost\\healthz", "a", "request target"],
+  ["GET", "http:\\\\localhost\\healthz", "a", "request target"],
+  ["GET", "http://local host/healthz", "a", "request target"],
+  ["GET", "http://localhost:x/healthz", "a", "request target"],
+  ["GET", "http://localhost:1:2/healthz", "a", "request target"],
+  ["GET", "http://[::1/healthz", "a", "request target"],
+  ["GET", "http://[::1]a/healthz", "a", "request target"],
+  ["GET", "http://[127.0.0.1]/healthz", "a", "request target"],
+  ["GET", "http://loc%61lhost/healthz", "a", "request target"],
+  ["GET", "/health\tz", "a", "request target"],
+  ["GET", "http://a/\x7f", "a", "request target"],
 ])("%s %s with the Host %s: 400 that names the %s", async (method, url, host, what) => {
   const refused = answer(method, url, host);
   expect([refused?.status, await refused?.text()]).toEqual([400, `400 Bad Request: malformed ${what}`]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitRequestUrl } from "../../../../src/worker/http/request-url";
+import { splitRequestUrl, splitTarget } from "../../../../src/worker/http/request-url";
 
 describe("splitRequestUrl", () => {
   it.each([
@@ -8,6 +8,13 @@ describe("splitRequestUrl", () => {
     { url: "http://h", want: { cluster: "default", path: "/", query: "" } },
     { url: "http://h?/healthz", want: { cluster: "default", path: "/", query: "/healthz" } },
     { url: "http://h?/clusters/east/api", want: { cluster: "default", path: "/", query: "/clusters/east/api" } },
+    { url: "http://h#/healthz", want: { cluster: "default", path: "/healthz", query: "" } },
+    { url: "http://h/healthz#/x", want: { cluster: "default", path: "/healthz#/x", query: "" } },
+    { url: "http://u:p@h/healthz", want: { cluster: "default", path: "/healthz", query: "" } },
+    { url: "http:///healthz", want: { cluster: "default", path: "/healthz", query: "" } },
+    { url: "//h/healthz", want: { cluster: "default", path: "//h/healthz", query: "" } },
+    { url: "/x://h/healthz", want: { cluster: "default", path: "/x://h/healthz", query: "" } },
+    { url: "x?://h/healthz", want: { cluster: "default", path: "x", query: "://h/healthz" } },
     { url: "http://h?", want: { cluster: "default", path: "/", query: "" } },
     { url: "/?/healthz", want: { cluster: "default", path: "/", query: "/healthz" } },
     { url: "https://h/clusters/east-1/apis", want: { cluster: "east-1", path: "/apis", query: "" } },
@@ -22,4 +29,16 @@ describe("splitRequestUrl", () => {
   ])("$url: its cluster, path and query", ({ url, want }) => {
     expect(splitRequestUrl(url)).toEqual(want);
   });
+});
+
+it.each([
+  ["http://h#/healthz", "h#"],
+  ["http://h?x=http://i/", "h"],
+  ["http://u:p@h:1/a", "u:p@h:1"],
+  ["http://h\\healthz", "h\\healthz"],
+  ["http:///a", ""],
+  ["/a?b=http://h/", undefined],
+  ["//h/a", undefined],
+])("the authority of %s: %j", (url, authority) => {
+  expect(splitTarget(url).authority).toBe(authority);
 });

@@ -1,7 +1,9 @@
 /** The command line of `npm run deploy`: wrangler's own, of which this program reads what it checks. */
 import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { tableIn } from "../serve/configuration/fields";
 import { readTable } from "../serve/configuration/read-file";
+import { readIfThere } from "../serve/private-file";
 import { parseCommandLine } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 
@@ -16,6 +18,22 @@ export interface DeployOptions {
 
 /** Where wrangler looks, in its order. */
 const CONFIGURATIONS = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
+
+/** Where wrangler looks for variables. */
+const VARIABLES = [".env", ".env.local"];
+
+/**
+ * What this program reads of wrangler's options, in each form that its parser takes: a short name may have two hyphens, and stand in a group. Wrangler itself
+ * refuses names that it does not know, beginnings of names included. Source: wrangler's createCLIParser.
+ */
+const OPTIONS = {
+  env: { type: "string", short: "e", multiple: true },
+  e: { type: "string", multiple: true },
+  config: { type: "string", short: "c" },
+  c: { type: "string" },
+  cwd: { type: "string" },
+  "env-file": { type: "string", multiple: true },
+} as const;
 
 export const usage = `Usage: npm run deploy -- [options of wrangler deploy]
 
@@ -32,14 +50,27 @@ export function parseOptions(args: string[], env: NodeJS.ProcessEnv = process.en
   const parsed = parseCommandLine("npm run deploy", {
     args,
     strict: false,
-    options: { env: { type: "string", short: "e", multiple: true }, config: { type: "string", short: "c" } },
+    options: OPTIONS,
   });
   if (parsed === "help") return "help";
-  const given = (parsed.values.env ?? []).map((value) => textOf("--env", value));
+  const { values } = parsed;
+  const given = [...(values.env ?? []), ...(values.e ?? [])].map((value) => textOf("--env", value));
+  const folder = values.cwd === undefined ? "" : textOf("--cwd", values.cwd);
+  if (given.length === 0) assertNoFileNamesOne(folder, values["env-file"]?.map((file) => textOf("--env-file", file)) ?? VARIABLES);
   const environments = given.length > 0 ? given : [env["CLOUDFLARE_ENV"] ?? ""];
-  const { config } = parsed.values;
-  const found = CONFIGURATIONS.find((name) => existsSync(name)) ?? "wrangler.toml";
-  return { config: config === undefined ? found : textOf("--config", config), environments, args };
+  const named = values.config ?? values.c;
+  const config = named === undefined ? CONFIGURATIONS.find((name) => existsSync(join(folder, name))) : textOf("--config", named);
+  return { config: inFolder(folder, config ?? "wrangler.toml"), environments, args };
+}
+
+/** Wrangler takes the variable of such a file where neither the command line nor the environment has it; here it has to be said where it is seen. */
+function assertNoFileNamesOne(folder: string, files: readonly string[]): void {
+  const file = files.find((name) => /^\s*(export\s+)?CLOUDFLARE_ENV\s*[=:]/m.test(readIfThere(inFolder(folder, name)) ?? ""));
+  if (file !== undefined) throw new UserError(`${file} has CLOUDFLARE_ENV; name the environment by --env NAME`);
+}
+
+function inFolder(folder: string, path: string): string {
+  return folder === "" || isAbsolute(path) ? path : join(folder, path);
 }
 
 /** Wrangler would warn, and deploy the top level under another name. */

@@ -241,7 +241,7 @@ for (const path of bothForms("/apis/:group"))
 for (const resource of EMPTY_RESOURCES) {
   for (const path of bothForms(listRoute(resource)))
     app.get(path, (c, next) => {
-      const empty = emptyListResponse(resource, splitRequestUrl(c.req.raw.url).query);
+      const empty = emptyListResponse(resource, c.req.raw, splitRequestUrl(c.req.raw.url).query);
       return empty ? ofCluster(c, () => empty) : next();
     });
   if (resource.discovered)

@@ -1,9 +1,12 @@
 /** `npm run deploy` with an environment that the configuration does not have: it stops before wrangler. */
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { assertEnvironment, parseOptions } from "../../scripts/deploy/options";
+import { root } from "../../scripts/root.mjs";
 import { runProgramHere } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
@@ -42,6 +45,12 @@ describe("npm run deploy", () => {
     [["-enothere"]],
     [["-e=nothere"]],
     [["--env", "live", "-e", "nothere"]],
+    [["--e", "nothere"]],
+    [["--e=nothere"]],
+    [["-ve", "nothere"]],
+    [["--env=live", "--e=nothere"]],
+    [["--no-env", "--env", "nothere"]],
+    [["--env-file", "x", "--e", "nothere"]],
   ])("%s: stops", (args) => {
     expect(stops([...args, "--config", config])).toBe(
       `--env nothere: ${config} has no such environment (it has staging, live); ${NOTHING}`,
@@ -61,6 +70,33 @@ describe("npm run deploy", () => {
       expect(parseOptions(all, {})).toMatchObject({ args: all, config });
     },
   );
+
+  it("--cwd and --c: the configuration of that folder", () => {
+    expect(stops(["--cwd", folder, "--e", "nothere"])).toContain(`${config} has no such environment`);
+    expect(stops(["--cwd", folder, "--c", "wrangler.jsonc", "--env", "nothere"])).toContain(`${config} has no such environment`);
+    expect(stops(["--cwd", folder, "--c=wrangler.jsonc", "--env", "live"])).toBeUndefined();
+  });
+
+  it("CLOUDFLARE_ENV in a file that wrangler reads: stops, unless the command line names one", () => {
+    const there = join(folder, "there");
+    mkdirSync(there);
+    writeFileSync(join(there, ".env"), "A=b\nexport CLOUDFLARE_ENV = nothere\n");
+    writeFileSync(join(there, "more"), "CLOUDFLARE_ENV=live\n");
+    const file = (name: string) => `${name} has CLOUDFLARE_ENV; name the environment by --env NAME`;
+    expect(stops(["--cwd", there, "-c", config])).toBe(file(".env"));
+    expect(stops(["-c", config, "--env-file", join(there, "more")])).toBe(file(join(there, "more")));
+    expect(stops(["--cwd", there, "-c", config, "--env", "live"])).toBeUndefined();
+    expect(stops(["--cwd", folder, "-c", config])).toBeUndefined();
+  });
+
+  it.each([["--en"], ["--envi"], ["--environment"]])("%s: wrangler knows no such option, and deploys nothing", async (option) => {
+    const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
+    const ended = spawn(process.execPath, [wrangler, "deploy", "--dry-run", option, "nothere"], { stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [ended.stdout, ended.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    const [code] = (await once(ended, "close")) as [number];
+    expect([code, output]).toEqual([1, expect.stringMatching(/Unknown argument/)]);
+  });
 
   it("--env before --, which npm takes, a missing value, no configuration: stop", async () => {
     const { code, err } = await runProgramHere("deploy", [], { npm_lifecycle_event: "deploy", npm_config_env: "nothere" });

@@ -9,10 +9,16 @@ import type { CollectionRequest, WatchedCollection } from "../rpc/store";
 import type { Filter } from "./filter";
 import { type KeyRange, namespaceRange, storageKey } from "./keys";
 
+/** What a filter has to know of a kind. */
+type FilteredKind = Pick<
+  ResourceDefinition,
+  "group" | "namespaced" | "fieldLabels" | "unknownFieldLabel" | "selectableFields" | "representationOf"
+>;
+
 /** The objects that a request sees, or the 400 of a selector that cannot be read. `definition` is the requested representation. */
 export function filterOf(
   request: Pick<CollectionRequest, "namespace" | "labelSelector" | "fieldSelector">,
-  definition: ResourceDefinition,
+  definition: FilteredKind,
 ): Result<Filter, Status> {
   const labels = parseLabelSelector(request.labelSelector);
   if (!labels.ok) return err(badRequest(labels.error));
@@ -38,13 +44,13 @@ export function filterOf(
  * The fields that a selector may name. Kinds without fields of their own take both of metadata, in whatever scope; Nodes and Namespaces, which have
  * some, know no namespace. Source: apimachinery pkg/runtime/conversion.go, kubernetes pkg/apis/core/v1/conversion.go.
  */
-function fieldLabelsOf({ namespaced, fieldLabels }: ResourceDefinition): readonly string[] {
+function fieldLabelsOf({ namespaced, fieldLabels }: FilteredKind): readonly string[] {
   if (!namespaced && fieldLabels.length > 0) return ["metadata.name", ...fieldLabels];
   return ["metadata.name", "metadata.namespace", ...fieldLabels];
 }
 
 /** One named object is a range of one key. */
-function rangeOf(namespace: string, name: string | undefined, definition: ResourceDefinition): KeyRange {
+function rangeOf(namespace: string, name: string | undefined, definition: FilteredKind): KeyRange {
   if (!name || (definition.namespaced && !namespace)) return namespaceRange(namespace);
   const key = storageKey({ namespace, name });
   return { from: key, to: `${key}\0` };

@@ -22,6 +22,7 @@ import { writeStreaks } from "../routing/write-streaks";
 import { isOwnOrigin } from "../http/authority";
 import { type BeginningRequest, beginRequest, type Place, refusalOf, UNCOUNTED } from "../http/in-flight";
 import { listSizes } from "../http/list-sizes";
+import { patchTypeOf } from "../http/content-type";
 import { ANSWER_TYPES, DOCUMENT_TYPES, namesMediaType, negotiate, negotiateStatus, WATCH_TYPES } from "../http/negotiate";
 import { parseTimeout, queryBool } from "../http/query";
 import { type RequestInfo, requestTarget, type RequestTarget } from "../routing/request-info";
@@ -38,6 +39,7 @@ import { act } from "./act";
 import { create } from "./create";
 import { get } from "./get";
 import { list } from "./list";
+import { mayCreate } from "./may-create";
 import { type Connect, nodeProxy } from "./node-proxy";
 import { patch } from "./patch";
 import { mayWait, proxyConfig } from "./proxy-config";
@@ -48,15 +50,12 @@ import { requestToken } from "./token-request";
 import { update } from "./update";
 import { watch } from "./watch";
 
-/** Verbs whose request may begin a cluster. */
-const BEGINNING: ReadonlySet<Verb> = new Set(["create", "update", "patch"]);
-
 /** Verbs whose success changes a store. */
-const WRITING: ReadonlySet<Verb> = new Set([...BEGINNING, "delete", "deletecollection"]);
+const WRITING: ReadonlySet<Verb> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
 
-/** A dry run begins no cluster, and only an administrator of the server makes one. */
-function beginsCluster({ access, info, query }: ResourceRequest): boolean {
-  return access.makesClusters && BEGINNING.has(info.verb) && !query.has("dryRun");
+/** Only a request that may make an object begins a cluster; a dry run makes none, and only an administrator of the server makes a cluster. */
+function beginsCluster({ access, info, query, request }: ResourceRequest): boolean {
+  return access.makesClusters && mayCreate(info, patchTypeOf(request.headers.get("Content-Type"))) && !query.has("dryRun");
 }
 
 const HANDLERS: Readonly<Record<Verb, Handler>> = {

@@ -11,6 +11,7 @@ import { agentNodeOf, nodeOf } from "../../access/nodes/node-identity";
 import { restrictNodeWrite } from "../../access/nodes/restrict-node-write";
 import type { WriteJudge } from "../access/judged-write";
 import { roomForRules, type RulesRoom, WRITTEN_LENGTH_MAX } from "../access/policies";
+import { mayCreate } from "./may-create";
 import type { ResourceRequest } from "./resource-request";
 import { staticBandGuard } from "./static-band";
 
@@ -50,8 +51,7 @@ function lengthOfRules({ info }: ResourceRequest, room: RulesRoom): WriteJudge {
 function creation({ access, info }: ResourceRequest, wanted: WriteRequest): WriteJudge | undefined {
   const { definition, namespace, name, version } = info;
   const { group, resource } = definition;
-  const mayCreate = wanted.verb === "update" ? definition.allowCreateOnUpdate : wanted.verb === "patch" && wanted.patchType === "apply";
-  if (!mayCreate || info.subresource !== "") return undefined;
+  if (wanted.verb === "create" || !mayCreate(info, wanted.verb === "patch" ? wanted.patchType : undefined)) return undefined;
   const asked = resourceAttributes({ verb: "create", group, version, resource, namespace, name });
   const { decision, reason } = access.judge(access.caller.user, asked);
   return decision === "allow" ? undefined : (before) => (before ? undefined : notAllowed(access.caller.user, asked, reason));

@@ -13,6 +13,8 @@ const OTHERS = [
 const ENDPOINTS = ["endpoints-controller", "endpointslice-controller", "endpointslice-mirroring-controller"];
 
 const SERVICE = JSON.stringify({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/a";
+const APPLIED = '{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}';
 const DELETING: ClusterState = { phase: "deleting", id: "x", createdAt: 1_000, deletedAt: 2_000, objects: 16, wiped: 3 };
 const ABSENT: ClusterState = { phase: "absent" };
 
@@ -23,8 +25,8 @@ function aCluster(state?: ClusterState, answers: Answers = {}) {
   const name = `cluster-${++clusters}`;
   const fake = fakeEnv(answers);
   if (state) fake.records.states.set(name, state);
-  const send = async (method: string, path: string, body?: string) => {
-    const headers = { "Content-Type": method === "PATCH" ? "application/merge-patch+json" : "application/json" };
+  const send = async (method: string, path: string, body?: string, type = "application/json") => {
+    const headers = { "Content-Type": type };
     const init = body === undefined ? { method } : { method, body, headers };
     const response = await sendTo(`http://h/clusters/${name}${path}`, init, fake.env);
     const text = await response.text();
@@ -63,13 +65,29 @@ describe("a cluster that there is not", () => {
 
   it.each([
     ["POST", "/api/v1/namespaces/default/services", SERVICE],
-    ["PUT", "/api/v1/namespaces/default/services/web", SERVICE],
-    ["PATCH", "/api/v1/namespaces/default/services/web", "{}"],
-  ])("%s: begins the cluster, once", async (method, path, text) => {
+    ["PUT", LEASE, '{"metadata":{"name":"a"}}'],
+    ["PATCH", "/api/v1/namespaces/default/services/web?fieldManager=me", APPLIED, "application/apply-patch+yaml"],
+  ])("%s %s: may make an object, so it begins the cluster, once", async (method, path, text, type?: string) => {
     const { name, fake, send } = aCluster(ABSENT);
-    expect((await send(method, path, text)).code).toBeLessThan(300);
-    expect((await send(method, path, text)).code).toBeLessThan(300);
+    expect((await send(method, path, text, type)).code).toBeLessThan(300);
+    expect((await send(method, path, text, type)).code).toBeLessThan(300);
     expect(fake.records.calls).toEqual([`open ${name}`]);
+  });
+
+  it.each([
+    ["PUT", "/api/v1/namespaces/default/pods/web", '{"metadata":{"name":"web"}}'],
+    ["PUT", "/api/v1/namespaces/default/services/web/status", SERVICE],
+    ["PATCH", "/api/v1/namespaces/default/services/web", "{}", "application/merge-patch+json"],
+    ["PATCH", "/api/v1/namespaces/default/services/web", "{}", "application/strategic-merge-patch+json"],
+    ["PATCH", "/api/v1/namespaces/default/services/web", "[]", "application/json-patch+json"],
+    ["PATCH", "/api/v1/namespaces/default/services/web/status?fieldManager=me", APPLIED, "application/apply-patch+yaml"],
+    ["PATCH", "/api/v1/namespaces/default/services/web", "{}", "text/plain"],
+  ])("%s %s of what cannot be there: 404, and no cluster begins", async (method, path, text, type?: string) => {
+    const { name, fake, send } = aCluster(ABSENT);
+    const { code, body } = await send(method, path, text, type);
+    expect([code, body["message"]]).toEqual([404, `clusters "${name}" not found`]);
+    expect(objects(fake)).toEqual([]);
+    expect(fake.records.calls.filter((call) => call.startsWith("open"))).toEqual([]);
   });
 
   it("a dry run: begins no cluster", async () => {

@@ -27,6 +27,50 @@ describe("the list of a kind that is not served and that kubectl asks for", () =
     expect(await response.text()).toContain(text);
   });
 
+  const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+  it.each<[query: string, message: string]>([
+    ["limit=", 'strconv.ParseInt: parsing "": invalid syntax'],
+    ["limit=x", 'strconv.ParseInt: parsing "x": invalid syntax'],
+    ["labelSelector=a,,b", "found ','"],
+    ["labelSelector=!", "unable to parse requirement"],
+    ["fieldSelector=a", "invalid selector: 'a'"],
+    ["fieldSelector=spec.group=a", '"spec.group" is not a known field selector'],
+    ["resourceVersion=x", "invalid resource version"],
+    ["resourceVersionMatch=Exact", "resourceVersionMatch is forbidden unless resourceVersion is provided"],
+    ["continue=x", "continue key is not valid"],
+    ["sendInitialEvents=true", "sendInitialEvents is forbidden for list"],
+  ])("%s: refused as for other kinds", async (query, message) => {
+    const [served, empty] = await Promise.all([get(`/api/v1/namespaces?${query}`), get(`${CRDS}?${query}`)]);
+    const text = await empty.text();
+    expect(empty.status).toBeGreaterThanOrEqual(400);
+    expect((JSON.parse(text) as { message: string }).message).toContain(message);
+    if (served.status >= 400) expect(empty.status).toBe(served.status);
+    expect((await get(`${APPS}/deployments?${query}`)).status).toBe(empty.status);
+  });
+
+  it.each<[accept: string, code: number, what: string]>([
+    ["application/vnd.kubernetes.protobuf", 406, "only the following media types are accepted: application/json, application/yaml"],
+    ["text/html", 406, "406: Not Acceptable"],
+    ["application/json;as=Other;v=v1;g=meta.k8s.io", 406, "only the following media types are accepted"],
+    ["application/vnd.kubernetes.protobuf,application/json", 200, '"kind":"CustomResourceDefinitionList"'],
+    ["application/vnd.kubernetes.protobuf, */*;q=0.1", 200, '"kind":"CustomResourceDefinitionList"'],
+    ["application/yaml", 200, "kind: CustomResourceDefinitionList"],
+    ["application/json;as=Table;v=v1;g=meta.k8s.io,application/json", 200, '"kind":"Table"'],
+    ["application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", 200, '"kind":"PartialObjectMetadataList"'],
+  ])("Accept %s: %d", async (accept, code, what) => {
+    const response = await get(CRDS, { Accept: accept });
+    expect(response.status).toBe(code);
+    const text = new TextDecoder().decode(await response.arrayBuffer());
+    expect(text).toContain(what);
+  });
+
+  it("a Table with an unknown includeObject: 400", async () => {
+    const headers = { Accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+    expect((await get(`${CRDS}?includeObject=x`, headers)).status).toBe(400);
+    expect((await get(`${CRDS}?includeObject=None`, headers)).status).toBe(200);
+  });
+
   it("discovery: names custom resource definitions with the verbs get and list, and none of the others", async () => {
     const groups = JSON.stringify(await json("/apis"));
     expect(groups).toContain('"apiextensions.k8s.io/v1"');

@@ -123,7 +123,7 @@ describe("a server on loopback", () => {
       expect(made.status, resource).toBe(201);
     }
     const file = join(folder(), "cluster.jsonl");
-    writeFileSync(file, "older");
+    writeFileSync(file, '{"format":"servicenet-backup","version":1}\n');
     chmodSync(file, 0o644);
     const taken = await runProgram("backup", ["--server", server.url, "--file", file]);
     expect(taken).toMatchObject({ code: 0, err: "", out: expect.stringContaining("2 secrets") as string });

@@ -7,7 +7,7 @@ import { splitTarget } from "./request-url";
 import { textResponse } from "./respond";
 
 /** Source: Go's net/url stringContainsCTLByte. */
-const CONTROL = /[\0-\x1f\x7f]/;
+const CONTROL = /[^ -~\u0080-\uffff]/;
 
 /** The answer to a request without a usable path or host, as Go's net/http; undefined = there are both. Other schemes than HTTP's are refused, too. */
 export function malformedRequest({ url, method, headers }: Request): Response | undefined {

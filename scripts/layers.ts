@@ -69,6 +69,7 @@ export const packages: readonly { name: string; folders: readonly string[]; type
   { name: "ipaddr.js", folders: ["src/core/net"], reason: "it parses loosely; src/core/net wraps it in one strict parser" },
   { name: "hono", folders: ["src/worker"], reason: "HTTP routing belongs to the Worker" },
   { name: "jose", folders: ["src/access/authentication"], reason: "signed tokens are read and made in one place" },
+  { name: "fast-json-patch", folders: ["src/api/patch"], reason: "patching is pure API machinery" },
   {
     name: "yaml",
     folders: ["src/api/schema", "src/worker"],

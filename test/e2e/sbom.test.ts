@@ -46,5 +46,5 @@ it("the audit: looks at what npm start runs, and knows what is deployed", () => 
     expect.arrayContaining(["miniflare", "workerd", "@cloudflare/workerd-linux-64", "undici", "esbuild"]),
   );
   expect(packages.map(({ name }) => name)).not.toContain("wrangler");
-  expect([...deployedPackages()].sort()).toEqual(["hono", "ipaddr.js", "jose", "yaml"]);
+  expect([...deployedPackages()].sort()).toEqual(["fast-json-patch", "hono", "ipaddr.js", "jose", "yaml"]);
 });

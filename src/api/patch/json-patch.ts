@@ -13,11 +13,12 @@
  * larger than the patch. Only elements of a list that make room for others are moved again and again, so they have a limit of their own.
  * Members are own members: no name reaches a prototype.
  */
+import fastJsonPatch from "fast-json-patch";
 import { parseJson } from "../../core/base/exact-json";
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { DEPTH_MAX } from "../schema/decode-limits";
-import { getMember, goKind, isJsonObject, type JsonObject, type JsonValue, membersIn, setMember } from "../schema/json-value";
+import { getMember, goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json-value";
 import { parsePatch, wrongForm } from "./patch-body";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 
@@ -147,24 +148,25 @@ class PatchedDocument {
   private add(pointer: string, value: JsonValue): void {
     const [container, name] = this.placeOf(pointer);
     if (!Array.isArray(container)) {
-      setMember(container, name, value);
+      change(container, name, { op: "add", value });
       return;
     }
     const { length } = container;
     const index = name === "-" ? length : (indexIn(name, length + 1) ?? noPath(pointer));
     this.move(length - index);
-    container.splice(index, 0, value);
+    change(container, String(index), { op: "add", value });
   }
 
   private remove(pointer: string): JsonValue {
     const [container, name] = this.placeOf(pointer);
     const value = childOf(container, name);
     if (value === undefined) return noPath(pointer);
-    if (Array.isArray(container)) {
+    if (!Array.isArray(container)) change(container, name, { op: "remove" });
+    else {
       const index = indexIn(name, container.length) ?? noPath(pointer);
       this.move(container.length - index);
-      container.splice(index, 1);
-    } else delete container[name];
+      change(container, String(index), { op: "remove" });
+    }
     return value;
   }
 
@@ -174,8 +176,9 @@ class PatchedDocument {
       return;
     }
     const [container, name] = this.placeOf(pointer);
-    if (Array.isArray(container)) container[indexIn(name, container.length) ?? noPath(pointer)] = value;
-    else setMember(container, name, value);
+    const place = Array.isArray(container) ? String(indexIn(name, container.length) ?? noPath(pointer)) : name;
+    // A member that is absent is set.
+    change(container, place, { op: "replace", value });
   }
 
   private copy(pointer: string): JsonValue {
@@ -219,6 +222,14 @@ class PatchedDocument {
     this.moved += elements;
     if (this.moved > MOVED_ELEMENTS_MAX) refuse("tooLarge", `limit is ${MOVED_ELEMENTS_MAX} moved elements of lists`);
   }
+}
+
+/**
+ * The library changes one member or element of a container. It is asked for nothing else: its own check of operations walks the whole value of each, its
+ * moves copy what they replace, and where upstream's rules differ from RFC 6902, they have been applied before.
+ */
+function change(container: Container, name: string, operation: { op: "add" | "replace"; value: JsonValue } | { op: "remove" }): void {
+  fastJsonPatch.applyOperation<unknown>(container, { ...operation, path: `/${fastJsonPatch.escapePathComponent(name)}` }, false, true);
 }
 
 /** The own member or element, undefined when there is none. */

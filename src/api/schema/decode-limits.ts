@@ -18,8 +18,18 @@ export const DEPTH_MAX = 1000;
 /** Characters of a document in YAML: an object of the largest size. */
 export const YAML_MAX_CHARS = OBJECT_MAX_BYTES;
 
-/** Steps of reading YAML: words, signs and lines. 1,000 endpoints of a slice take 40,000; all together some 200 ms. */
-export const YAML_STEPS_MAX = 100_000;
+/**
+ * Steps of reading YAML: words, signs and lines, and the values that aliases repeat. 1,000 endpoints of a slice take 40,000; all together take as
+ * long as two or three parses of 3 MB of JSON.
+ */
+export const YAML_STEPS_MAX = 80_000;
+export const TOO_MANY_STEPS = `the document is too large: limit is ${YAML_STEPS_MAX} words, signs, lines and repeated values`;
+
+/** Deeper values of YAML are refused: the library composes them recursively. */
+export const YAML_DEPTH_MAX = 250;
+
+/** Characters of a directive: what it says of a tag stands for each use of the tag. */
+export const YAML_DIRECTIVE_MAX_CHARS = 256;
 
 /** Why a document is 413: for its size. */
 export const TOO_LARGE = `Request entity too large: limit is ${OBJECT_MAX_BYTES}`;

@@ -79,6 +79,11 @@ export class NotAKeyError extends Error {
   }
 }
 
+/** The error of a key that is no scalar, which has no name in JSON. Source: go.yaml.in/yaml/v2 decode.go, which prints the key's value, too. */
+export function invalidMapKey(isMap: boolean): Error {
+  return new Error(`invalid map key: ${isMap ? "map[interface {}]interface {}" : "[]interface {}"}`);
+}
+
 /** Without quotes and tag. */
 function plain(text: string): YamlScalar {
   const str: YamlScalar = { kind: "str", value: text };

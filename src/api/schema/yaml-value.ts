@@ -4,8 +4,9 @@
  */
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type ParsedNode, Scalar, type YAMLMap } from "yaml";
 import { integerOf } from "../../core/base/exact-json";
+import { TOO_MANY_STEPS, YAML_MAX_CHARS, YAML_STEPS_MAX } from "./decode-limits";
 import type { JsonObject, JsonValue } from "./json-value";
-import { isMergeKey, keyOf, type ScalarText, scalarOf } from "./yaml-scalars";
+import { invalidMapKey, isMergeKey, keyOf, type ScalarText, scalarOf } from "./yaml-scalars";
 
 export interface YamlValue {
   /** numbers may be infinite or NaN; values of aliases are shared */
@@ -15,8 +16,8 @@ export interface YamlValue {
 }
 
 const REPEATED_MAX = 100;
-/** What aliases may repeat, in characters. */
-const ALIASED_CHARS_MAX = 8 * 1024 * 1024;
+/** Which part of all values aliases may repeat: allowedAliasRatio of decode.go, for documents of a size that is read here. */
+const ALIASED_SHARE_MAX = 0.99;
 
 /** The value of a document without errors, whose schema leaves all scalars text. Throws with Go's text where there is none. */
 export function yamlValue(document: Document.Parsed, lines: LineCounter): YamlValue {
@@ -91,7 +92,7 @@ class Reader {
   #name(key: ParsedNode): Name {
     this.value(key);
     const node = this.#target(key);
-    if (!isScalar(node)) throw new Error(`invalid map key: ${isMap(node) ? "map[interface {}]interface {}" : "[]interface {}"}`);
+    if (!isScalar(node)) throw invalidMapKey(isMap(node));
     const scalar = scalarOf(textOf(node));
     const name = keyOf(scalar);
     return { name, shown: scalar.kind === "str" ? JSON.stringify(name) : name };
@@ -134,19 +135,13 @@ class Reader {
       amount.nodes += read.nodes;
       amount.chars += read.chars;
     }
-    const isTooMuch =
-      this.#aliased.nodes > 100 && this.#all.nodes > 1_000 && this.#aliased.nodes / this.#all.nodes > aliasedShareMax(this.#all.nodes);
-    if (isTooMuch || this.#aliased.chars > ALIASED_CHARS_MAX) throw new Error("document contains excessive aliasing");
+    const isTooMuch = this.#aliased.nodes > 100 && this.#all.nodes > 1_000 && this.#aliased.nodes / this.#all.nodes > ALIASED_SHARE_MAX;
+    if (this.#all.nodes > YAML_STEPS_MAX) throw new Error(TOO_MANY_STEPS);
+    if (isTooMuch || this.#aliased.chars > YAML_MAX_CHARS) throw new Error("document contains excessive aliasing");
     return read.value;
   }
 }
 
 function textOf(scalar: Scalar.Parsed): ScalarText {
   return { text: scalar.source, isPlain: scalar.type === Scalar.PLAIN, tag: scalar.tag };
-}
-
-/** Which part of all values aliases may repeat: allowedAliasRatio of decode.go. */
-function aliasedShareMax(nodes: number): number {
-  const above = Math.min(Math.max((nodes - 400_000) / 3_600_000, 0), 1);
-  return 0.99 - 0.89 * above;
 }

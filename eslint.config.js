@@ -36,6 +36,12 @@ const random = "randomness comes from the Random port (src/core/base/ports.ts), 
 const recorder = "log lines go through the Recorder port (src/core/base/ports.ts)";
 
 /** One style for the events of the log. */
+/** Arguments stand on the stack, which a list as long as clients can make it overflows. */
+const manyArguments = ["Math", "String"].map((name) => ({
+  selector: `CallExpression[callee.object.name='${name}'] > SpreadElement`,
+  message: "the list may be too long for arguments: leastOf, greatestOf, or a loop",
+}));
+
 const eventNames = {
   selector: "CallExpression[callee.property.name='log'] > Literal[value=/^[a-z]+\\.[a-z]/i]",
   message: "an event of the log is a short phrase (docs/operations.md)",
@@ -77,7 +83,7 @@ export default tseslint.config(
     plugins: { servicenet: { meta: { name: "servicenet", version: tableHash }, rules: { layers } } },
     rules: {
       "servicenet/layers": "error",
-      "no-restricted-syntax": ["error", ...unsafeStorage, eventNames],
+      "no-restricted-syntax": ["error", ...unsafeStorage, eventNames, ...manyArguments],
       "@typescript-eslint/no-non-null-assertion": "error",
     },
   },
@@ -104,6 +110,7 @@ export default tseslint.config(
         "error",
         ...unsafeStorage,
         eventNames,
+        ...manyArguments,
         { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: clock },
         { selector: "CallExpression[callee.name='Date']", message: clock },
         { selector: "ExportDefaultDeclaration", message: "names are given once, by the exporting file" },

@@ -7,6 +7,7 @@
  * - Only an alarm on time calls a node silent (judgement.ts).
  * - A start writes nothing, unless the alarm is lost: on a full disk every write ends the object, and its rows could not answer any more.
  */
+import { leastOf } from "../core/base/extremes";
 import type { Node } from "../api/meta/kubernetes";
 import { healthAnswer, type HealthPath, isEligible, nodeFacts, serviceHealthAnswer } from "../api/meta/proxy-health";
 import type { Clock, Recorder } from "../core/base/ports";
@@ -217,7 +218,7 @@ export class NodeProxy implements NodeProxyRpc {
       .filter(([, kept]) => silentFrom(kept, absence) <= now)
       .map(([name, kept]) => [name, { ...kept, isSilent: true }] as const);
     const names = new Set(silent.map(([name]) => name));
-    const next = Math.min(...waiting.filter(([name]) => !names.has(name)).map(([, kept]) => silentFrom(kept, absence)));
+    const next = leastOf(waiting.filter(([name]) => !names.has(name)).map(([, kept]) => silentFrom(kept, absence)));
     const watch = { alarmAt: next === Infinity ? 0 : next, grantedAt: absence.grantedAt };
     const changed = [...waiting.filter(([name, kept]) => kept !== this.#reports.get(name)), ...silent];
     storage.transaction(() => {

@@ -14,6 +14,7 @@
  *
  * At a crash: cursors and suspects are saved after the proposals, so what they cover is looked at again; proposals may be repeated.
  */
+import { leastOf } from "../../core/base/extremes";
 import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
 import type { RepairCounts } from "../rpc/repair";
 import { AddressEffects } from "./address-effects";
@@ -88,7 +89,7 @@ export class Repairer {
       await Promise.all([events.flush(), nodePortEvents.flush()]);
     }
     const times = [storage.suspectEarliest(), this.#unserved.nextAt].filter((at) => at !== undefined);
-    return { left, againAt: times.length > 0 ? Math.min(...times) : undefined };
+    return { left, againAt: times.length > 0 ? leastOf(times) : undefined };
   }
 
   /** The last part of a full sweep. Answers whether there is more to do now. */

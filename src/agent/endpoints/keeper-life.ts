@@ -2,6 +2,7 @@
  * The endpoint part on one Node, from its start to its end. One pass after the other looks at the known Pods and does the next steps (pod-steps.ts).
  * Nothing is remembered between passes but what Pods and the kept state say, so an agent may die at any line.
  */
+import { greatestOf, leastOf } from "../../core/base/extremes";
 import type { Pod } from "../../api/meta/kubernetes";
 import type { AgentPorts, HeldNode } from "../ports/agent-ports";
 import type { ApiReply } from "../ports/api-client";
@@ -67,9 +68,9 @@ export class KeeperLife {
     if (this.#isEnded) return;
     this.#isStopping = true;
     const own = this.#own();
-    const drains = own.map((pod) => drainSecondsOf(pod) * 1_000);
-    const limitMs = Math.min(Math.max(0, ...drains) + GIVE_UP_MS, TIMER_MS_MAX);
-    this.#tellOfDrain(own, Math.max(0, ...drains));
+    const longestMs = Math.max(0, greatestOf(own.map((pod) => drainSecondsOf(pod) * 1_000)));
+    const limitMs = Math.min(longestMs + GIVE_UP_MS, TIMER_MS_MAX);
+    this.#tellOfDrain(own, longestMs);
     await new Promise<void>((resolve) => {
       const cancel = this.ports.clock.after(limitMs, resolve);
       this.#whenEmpty = () => {
@@ -191,7 +192,7 @@ export class KeeperLife {
       if (!this.#deletedAt.has(uidOf(pod))) this.#deletedAt.set(uidOf(pod), clock.steady());
       this.#noticeDeletion(pod);
     }
-    return Math.min(...deleted.map((pod) => this.#drainedAt(pod)).filter((at) => at > clock.steady()));
+    return leastOf(deleted.map((pod) => this.#drainedAt(pod)).filter((at) => at > clock.steady()));
   }
 
   #wakeAt(at: number): void {

@@ -2,6 +2,7 @@
  * When the agent does the next step of a Pod: one at a time for each, a few side by side, later after a failure. A Pod whose step hangs or is refused
  * delays no other.
  */
+import { leastOf } from "../../core/base/extremes";
 import { spread } from "../../api/client/retry-pause";
 import type { Random } from "../../core/base/ports";
 import type { ElectorClock } from "../../leases/client/term";
@@ -50,7 +51,7 @@ export class PodTurns {
     const waiting = pods.filter((pod) => !this.#turns.get(pod)?.isBusy);
     const at = (pod: string): number => this.#turns.get(pod)?.at ?? 0;
     const due = waiting.filter((pod) => at(pod) <= now).sort((a, b) => at(a) - at(b));
-    return { due: due.slice(0, Math.max(0, AT_ONCE - this.busy)), nextAt: Math.min(...waiting.map(at).filter((time) => time > now)) };
+    return { due: due.slice(0, Math.max(0, AT_ONCE - this.busy)), nextAt: leastOf(waiting.map(at).filter((time) => time > now)) };
   }
 
   begin(pod: string): void {

@@ -8,6 +8,7 @@ import { goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from
 import { badRequest, requestTooLarge, type Status } from "../meta/status";
 import { APPLIED_VALUES_MAX, DEPTH_MAX, TOO_MANY_APPLIED } from "../schema/decode-limits";
 import { type JsonShape, shapeOf } from "../schema/json-text";
+import { TOO_DEEP } from "../schema/value-walk";
 import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
 
 export interface ParsedConfig {
@@ -40,7 +41,7 @@ export function parseApply(text: string, fieldValidation: "Strict" | "Warn" | "I
 
 /** The JSON that most clients send; undefined = not JSON, or JSON with repeated keys: only the YAML parser knows their lines. */
 function parseJsonObject(text: string, shape: JsonShape): Result<ParsedYaml, string> | undefined {
-  if (shape.isTooDeep) return err("exceeded max depth");
+  if (shape.isTooDeep) return err(TOO_DEEP);
   let value: JsonValue;
   try {
     value = parseJson(text) as JsonValue;
@@ -48,6 +49,6 @@ function parseJsonObject(text: string, shape: JsonShape): Result<ParsedYaml, str
     return undefined;
   }
   const members = membersIn(value, DEPTH_MAX);
-  if (members === undefined) return err("exceeded max depth");
+  if (members === undefined) return err(TOO_DEEP);
   return members === shape.members ? ok({ value, repeated: [] }) : undefined;
 }

@@ -4,6 +4,7 @@
  * A family is late when a change has waited for the timeout and no sync has come. /livez is 503 while the proxy is not healthy, /healthz also while
  * the node is about to go. A load balancer then takes the node out, and nobody restarts the proxy.
  */
+import { greatestOf } from "../../core/base/extremes";
 import { FAMILIES, type Family } from "../../core/net/family";
 import type { Node } from "./kubernetes";
 import { parseTime } from "./time";
@@ -71,7 +72,7 @@ export function healthAnswer(path: HealthPath, { healthy, nodeEligible, families
     return state ? [[family, state] as const] : [];
   });
   const status = known.map(([family, state]) => [family, { lastUpdated: goTime(state.lastUpdated), healthy: state.healthy }] as const);
-  const newest = Math.max(...known.map(([, { lastUpdated }]) => lastUpdated ?? -Infinity));
+  const newest = greatestOf(known.map(([, { lastUpdated }]) => lastUpdated ?? -Infinity));
   const body = {
     lastUpdated: goTime(code === 200 ? now : newest === -Infinity ? undefined : newest),
     currentTime: goTime(now),

@@ -5,6 +5,7 @@ import { err, ok, type Result } from "../../core/base/result";
 import { YAML_MAX_CHARS } from "./decode-limits";
 import type { JsonValue } from "./json-value";
 import { firstDocument, YamlSyntaxError } from "./yaml-document";
+import { TOO_DEEP } from "./value-walk";
 import { NotAKeyError } from "./yaml-scalars";
 import { yamlValue } from "./yaml-value";
 
@@ -15,7 +16,6 @@ export interface ParsedYaml {
   repeated: string[];
 }
 
-const TOO_DEEP = "exceeded max depth";
 const NOT_CONVERTED = "error converting YAML to JSON: ";
 
 /** The first document of `text`, null when there is none. The error is Go's text as far as the library says the same. */

@@ -47,7 +47,7 @@ export class ObjectLinksReader {
     let entries = 0;
     let chars = 0;
     for (const entry of historyAfter(storage, cursor.revision, LARGE_ENTRIES_TOGETHER)) {
-      changes.push(...changeOf(entry));
+      for (const change of changeOf(entry)) changes.push(change);
       entries++;
       chars += entry.data.length + entry.before.length;
       if (entries < limit && chars < FEED_PAGE_MAX_CHARS) continue;

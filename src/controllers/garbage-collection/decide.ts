@@ -64,7 +64,7 @@ export function releasableOwners(graph: OwnerGraph): GraphNode[] {
   for (const circle of components(waiting, (node) => blockers.get(node) ?? [])) {
     const members = new Set(circle);
     if (circle.every((owner) => blockers.get(owner)?.every((blocker) => members.has(blocker)))) {
-      releasable.push(...circle.filter((owner) => blockers.has(owner)));
+      for (const owner of circle) if (blockers.has(owner)) releasable.push(owner);
     }
   }
   return releasable;

@@ -1,4 +1,5 @@
 /** The instances that serve a cluster, by its identity Leases. */
+import { leastOf } from "../../core/base/extremes";
 import { type FetchLike, refusal } from "../../api/client/fetch-like";
 import type { Lease } from "../../api/meta/kubernetes";
 import { parseJson } from "../../core/base/exact-json";
@@ -27,6 +28,6 @@ export async function servingInstances(fetch: FetchLike, nowMs: number, signal: 
   return {
     living: living.sort((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1)),
     expired: leases.length - living.length,
-    expiredSinceMs: ends.length > 0 ? Math.min(...ends) : undefined,
+    expiredSinceMs: ends.length > 0 ? leastOf(ends) : undefined,
   };
 }

@@ -10,6 +10,7 @@
  * - Each write changes what was just read. A write that fails is tried again in the next period, and holds up no other. A write that the store refuses
  *   is tried again later and later (lifecycle-writes.ts).
  */
+import { leastOf } from "../../core/base/extremes";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { EventReport, EventSubject } from "../../api/events/event-recorder";
@@ -165,7 +166,7 @@ class LifecyclePass {
       this.#looks.nextAt,
       this.#looks.isListening ? this.#taints.nextTurnAt : undefined,
     ].filter((at) => at !== undefined);
-    return times.length === 0 ? undefined : Math.min(...times);
+    return times.length === 0 ? undefined : leastOf(times);
   }
 
   #tellNode({ name, uid }: Pick<NodeState, "name" | "uid">, reason: string, note: string): void {

@@ -1,4 +1,5 @@
 /** Writes the taints of Nodes. A Node gets a NoExecute taint when it is its turn, and only while the controller listens. */
+import { leastOf } from "../../core/base/extremes";
 import type { Clock } from "../../core/base/ports";
 import type { Node } from "../../api/meta/kubernetes";
 import type { WrittenStore } from "../../controllers/followed/called-store";
@@ -22,7 +23,7 @@ export class TaintWrites {
   /** When the next Node has its turn, in milliseconds since the epoch; undefined = none waits for one. */
   get nextTurnAt(): number | undefined {
     const times = this.#waiting.flatMap(({ zone }) => this.turns.turnAt(zone) ?? []);
-    return times.length === 0 ? undefined : Math.min(...times);
+    return times.length === 0 ? undefined : leastOf(times);
   }
 
   /** Brings the taints of all Nodes in line with their conditions. */

@@ -9,6 +9,7 @@
  * Everything follows from the stored objects. A crash loses nothing: the next poke, alarm or cron finds the same. There is an alarm only while a Pod
  * waits for a time.
  */
+import { leastOf } from "../../core/base/extremes";
 import { inParallel } from "../../core/base/in-parallel";
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { Pod } from "../../api/meta/kubernetes";
@@ -125,7 +126,7 @@ class PodCollector {
     if (Object.keys(counts).length > 0) recorder.log("info", "pods were collected", counts);
     if (isLeft) return { left: true };
     const ends = [againAt, this.#nextLook(), this.#writes.nextAt()].filter((at) => at !== undefined);
-    return ends.length > 0 ? { left: false, againAt: Math.min(...ends) } : { left: false };
+    return ends.length > 0 ? { left: false, againAt: leastOf(ends) } : { left: false };
   }
 
   /** undefined = no Node is in quarantine */

@@ -1,4 +1,5 @@
 /** What an object with the health of nodes tells its controller for /metrics: how it answered checks, and how its nodes are. */
+import { leastOf } from "../../core/base/extremes";
 import type { HealthPath } from "../../api/meta/proxy-health";
 import { FAMILIES, type Family } from "../../core/net/family";
 
@@ -53,8 +54,8 @@ export function joinedFamilies(one: FamilyStates, other: FamilyStates): FamilySt
   const joined = FAMILIES.flatMap((family) => {
     const found = [one[family], other[family]].filter((state) => state !== undefined);
     if (found.length === 0) return [];
-    const queuedSince = Math.min(...found.map((state) => state.queuedSince ?? Infinity));
-    const syncedAt = Math.min(...found.map((state) => state.syncedAt ?? Infinity));
+    const queuedSince = leastOf(found.map((state) => state.queuedSince ?? Infinity));
+    const syncedAt = leastOf(found.map((state) => state.syncedAt ?? Infinity));
     const late = found.reduce((sum, state) => sum + state.late, 0);
     return [[family, { late, ...(queuedSince < Infinity && { queuedSince }), ...(syncedAt < Infinity && { syncedAt }) }] as const];
   });

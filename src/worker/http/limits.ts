@@ -6,6 +6,9 @@ export const BODY_MAX_BYTES = 3 * 1024 * 1024;
 /** Body of a review: a question with some names. Anybody may ask, with any credential. */
 export const REVIEW_MAX_BYTES = 64 * 1024;
 
+/** Body of a request beside the API, as of a token or a cluster: some names, and no objects. */
+export const SIDE_BODY_MAX_BYTES = 64 * 1024;
+
 /**
  * How long a body may take to arrive; a request's own `timeout` may shorten it. A client that stalls holds a place among the requests under way.
  * Upstream: `--request-timeout`, one minute for all requests but watches.

@@ -8,6 +8,7 @@
  *
  * A repeat may come at any time. It answers where each store begins.
  */
+import { greatestOf } from "../../core/base/extremes";
 import type { Env } from "../../../durable-objects/env";
 import { allStores } from "../../../durable-objects/peers";
 import { err, ok, type Result } from "../../core/base/result";
@@ -65,7 +66,7 @@ function beginnings({ asOf: time, heads, resources, ...others }: JsonObject, sto
   if (heads !== undefined) {
     const known = headsOf(heads);
     if (!known) return refused('heads must name at least one resourceVersion, as {"services": "4711"}');
-    const greatest = Math.max(...known.values());
+    const greatest = greatestOf(known.values());
     return ok(new Map(stores.map((name) => [name, { head: known.get(name) ?? greatest, asOf }])));
   }
   const names = resources === undefined ? stores : Array.isArray(resources) ? resources.map((name) => storeOf(name)) : [undefined];

@@ -11,16 +11,21 @@ const SHOWN = 3;
 function endpointsCell(endpoints: Endpoints): string {
   const subsets = endpoints.subsets ?? [];
   if (subsets.length === 0) return "<none>";
-  const pairs: string[] = [];
-  for (const subset of subsets) {
-    const addresses = subset.addresses ?? [];
-    if (!subset.ports?.length) pairs.push(...addresses.map(({ ip }) => ip));
-    for (const { port } of subset.ports ?? []) {
-      for (const { ip } of addresses) pairs.push(`${ip.includes(":") ? `[${ip}]` : ip}:${port}`);
-    }
+  const shown: string[] = [];
+  let count = 0;
+  for (const { addresses = [], ports = [] } of subsets) {
+    count += addresses.length * Math.max(ports.length, 1);
+    if (shown.length < SHOWN) shown.push(...firstPairs(addresses, ports));
   }
-  const more = pairs.length > SHOWN ? ` + ${pairs.length - SHOWN} more...` : "";
-  return pairs.slice(0, SHOWN).join(",") + more;
+  const more = count > SHOWN ? ` + ${count - SHOWN} more...` : "";
+  return shown.slice(0, SHOWN).join(",") + more;
+}
+
+/** The first of a subset, whose ports times addresses may be millions. */
+function firstPairs(addresses: readonly { ip: string }[], ports: readonly { port: number }[]): string[] {
+  const first = addresses.slice(0, SHOWN);
+  if (ports.length === 0) return first.map(({ ip }) => ip);
+  return ports.slice(0, SHOWN).flatMap(({ port }) => first.map(({ ip }) => `${ip.includes(":") ? `[${ip}]` : ip}:${port}`));
 }
 
 export const endpointsDefinition = defineResource<Endpoints>({

@@ -200,7 +200,7 @@ function warnOfVolumes(at: string, spec: PodSpec, warnings: string[]): void {
       if (sources[source]) warnings.push(`${at}.volumes[${i}].${INTERNAL_NAMES[source] ?? source}: ${text}`);
     }
   });
-  for (const volume of spec.volumes ?? []) warnings.push(...overlappingPaths(volume));
+  for (const volume of spec.volumes ?? []) for (const text of overlappingPaths(volume)) warnings.push(text);
 }
 
 function warnOfDuplicates(at: string, spec: PodSpec, warnings: string[]): void {

@@ -74,6 +74,19 @@ describe("POST /revisions", () => {
     expect(answer.body.message).toMatch(message);
   });
 
+  it.each([
+    ["more heads than any cluster has stores", `{"heads":{${Array.from({ length: 150_000 }, (_, i) => `"s${i}":"1"`).join(",")}}}`, 413],
+    ["a body just beyond its limit", `{"asOf":"${"0".repeat(64 * 1024)}"}`, 413],
+    ["lists in lists", "[".repeat(60_000), 400],
+    ["maps in maps", '{"a":'.repeat(10_000), 400],
+  ])("%s: refused before it is parsed, and no store is asked", async (_, body, code) => {
+    const { env, calls } = fakeEnv({ other: () => 1 });
+    const response = await send("http://h/revisions", { method: "POST", headers: { "Content-Type": "application/json" }, body }, env);
+    const { message } = (await response.json()) as { message: string };
+    expect([response.status, message]).toEqual([code, code === 413 ? "Request entity too large: limit is 65536" : "exceeded max depth"]);
+    expect(calls.filter(({ method }) => method === "beginAbove")).toEqual([]);
+  });
+
   it("a store without revisions left: 400 with its name; a store that does not answer: 503; another method: 405", async () => {
     const full = await ask({ asOf: AS_OF, resources: ["services"] }, { other: () => null });
     expect([full.code, full.body.message]).toEqual([400, "services: there are no revisions above those that clients can have seen"]);

@@ -90,3 +90,22 @@ it.each<[Subset[] | undefined, string]>([
 ])("cells of %j: as kubectl shows them upstream", (subsets, want) => {
   expect(definition.cells({ metadata: { name: "a" }, subsets } as Endpoints, 0)).toEqual(["a", want, "<unknown>"]);
 });
+
+describe("the cell of the addresses", () => {
+  const cell = (...subsets: Subset[]): unknown => definition.cells({ metadata: { name: "a" }, subsets } as Endpoints, 0)[1];
+  const many = <T>(item: T): T[] => Array.from({ length: 100_000 }, () => item);
+
+  it("the first three pairs, ports before addresses, and how many more", () => {
+    expect(cell({ addresses: [{ ip: "10.0.0.1" }, { ip: "fd00::1" }], ports: [{ port: 1 }, { port: 2 }] })).toBe(
+      "10.0.0.1:1,[fd00::1]:1,10.0.0.1:2 + 1 more...",
+    );
+    expect(cell({ addresses }, { addresses, ports: [{ port: 1 }] })).toBe("10.0.0.1,10.0.0.1:1");
+  });
+
+  it("ports times addresses that are ten thousand millions: counted, not made", () => {
+    expect(cell({ addresses: many({ ip: "10.0.0.1" }), ports: many({ port: 1 }) })).toBe(
+      "10.0.0.1:1,10.0.0.1:1,10.0.0.1:1 + 9999999997 more...",
+    );
+    expect(cell({ addresses: many({ ip: "10.0.0.1" }) })).toBe("10.0.0.1,10.0.0.1,10.0.0.1 + 99997 more...");
+  });
+});

@@ -6,9 +6,10 @@ import { Document, type ScalarTag, type SchemaOptions, stringify, type ToStringO
 import type { Status } from "../../api/meta/status";
 import { spliceTypeMeta, typeHead } from "../../api/meta/type-meta";
 import { encodeProtobuf } from "../../api/schema/encode-protobuf";
+import { shapeOf } from "../../api/schema/json-text";
 import { StatusSchema } from "../../api/schema/meta";
 import type { MessageSchema, TypeMeta } from "../../api/schema/types";
-import { WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS } from "./limits";
+import { RENDER_MAX_BYTES, WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS, YAML_RENDER_MAX_VALUES } from "./limits";
 import type { DocumentEncoding, Encoding } from "./negotiate";
 
 /** How JSON text leaves the server. */
@@ -109,8 +110,13 @@ export function render(text: string, rendering: TextRendering): string {
     case "pretty":
       return `${JSON.stringify(parseJson(text), null, 2)}\n`;
     case "yaml":
-      return yamlText(parseJson(text));
+      return isLargeAsYaml(text) ? text : yamlText(parseJson(text));
   }
+}
+
+/** JSON is YAML, and is written in a fraction of the time. */
+function isLargeAsYaml(text: string): boolean {
+  return text.length > RENDER_MAX_BYTES.yaml || shapeOf(text).values > YAML_RENDER_MAX_VALUES;
 }
 
 /**

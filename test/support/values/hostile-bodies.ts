@@ -69,11 +69,12 @@ export function* hostileBodies(kinds: readonly Expected[] = BODY_KINDS, itemsMax
   }
 }
 
-/** Bodies whose form is hostile, whatever their kind is. */
+/** Bodies whose form is hostile, whatever their kind is, as large as the kind takes them. */
 export function* hostileForms(expected: Expected): Generator<HostileBody> {
+  const bytesMax = isReview(expected) ? REVIEW_MAX_BYTES : BODY_MAX_BYTES;
   for (const [what, text] of FORMS) {
     for (const type of ["json", "yaml"] as const) {
-      yield { name: `${expected.kind} ${what} as ${type}`, expected, type, bytes: bytesOf(text(BODY_MAX_BYTES)) };
+      yield { name: `${expected.kind} ${what} as ${type}`, expected, type, bytes: bytesOf(text(bytesMax)).subarray(0, bytesMax) };
     }
   }
 }
@@ -257,6 +258,16 @@ const FORMS: readonly (readonly [string, (bytes: number) => string])[] = [
   ["closing brackets", (bytes) => "]".repeat(bytes)],
   ["closing braces in a map", (bytes) => `a: b\n${"}".repeat(bytes - 5)}`],
   ["anchors", () => filled("- ", "", (i) => `&a${i}\n- `, "")],
+  ["anchors together", () => filled("a: ", "", (i) => `&a${i} `, "")],
+  ["hex escapes that are none", (bytes) => `a: "${"\\xzz".repeat(bytes / 4 - 5)}"`],
+  ["long escapes that are none", (bytes) => `a: "${"\\Uffffffff".repeat(bytes / 10 - 5)}"`],
+  ["maps in keys of maps", (bytes) => `${"? ".repeat(240)}${"a ".repeat(bytes / 2 - 250)}`],
+  ["the same in braces", (bytes) => `${"{? ".repeat(240)}${"a b ".repeat(bytes / 8)}${" : b}".repeat(240)}`],
+  ["lists in keys of lists", (bytes) => `${"[".repeat(200)}${"a,".repeat(bytes / 8)}${"]: b]".repeat(199)}]`],
+  ["tags that do not end", () => filled("", "", () => "- !<x y\n", "")],
+  ["a long tag many times", (bytes) => `%TAG !e! ${"x".repeat(bytes / 4)}\n---\n${"- !e!a b\n".repeat(bytes / 40)}`],
+  ["comments behind empty lines", (bytes) => `- a\n-${"\n".repeat(bytes / 100)}${"  #\n".repeat(bytes / 100)}`],
+  ["an alias of a wide list", (bytes) => `- &a [${"a,".repeat(bytes / 100)}]\n${"- *a\n".repeat(99)}`],
   ["aliases", () => filled("- &a a\n", "", () => `- *a\n`, "")],
   ["tags", () => filled("", "", () => `- !a\n`, "")],
   ["tags together", (bytes) => `a: ${"!a ".repeat(bytes / 3 - 5)}`],

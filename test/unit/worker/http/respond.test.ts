@@ -109,3 +109,19 @@ describe("renderingOf", () => {
     expect(renderingOf("json", new URLSearchParams(query), agent)).toBe(want);
   });
 });
+
+describe("an answer that is large as YAML", () => {
+  const data = (count: number) => JSON.stringify({ data: Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, "v"])) });
+
+  it.each([
+    ["40,000 members", data(40_000)],
+    ["a text of more than 1 MiB", JSON.stringify({ a: "b".repeat(1024 * 1024) })],
+  ])("%s: JSON, which YAML contains", async (_, text) => {
+    const answer = jsonResponse(200, text, "yaml");
+    expect([answer.headers.get("Content-Type"), (await answer.text()) === text]).toEqual(["application/yaml", true]);
+  });
+
+  it("10,000 members: YAML", async () => {
+    expect((await jsonResponse(200, data(10_000), "yaml").text()).startsWith("data:\n  k0: v\n")).toBe(true);
+  });
+});

@@ -1,4 +1,5 @@
 /** Events are kept for an hour after they were last seen (upstream's `--event-ttl`). */
+import { greatestOf } from "../core/base/extremes";
 import type { CoreEvent } from "../api/meta/kubernetes";
 import { parseTime } from "../api/meta/time";
 import type { ExpiryRule } from "./object-expiry";
@@ -14,7 +15,7 @@ export function lastSeenMs(event: CoreEvent): number {
     event.firstTimestamp,
     event.metadata?.creationTimestamp,
   ];
-  return Math.max(0, ...times.map((time) => parseTime(time) ?? 0));
+  return greatestOf([0, ...times.map((time) => parseTime(time) ?? 0)]);
 }
 
 /** Whether the event has outlived its hour. */

@@ -3,6 +3,7 @@
  * and to the ranges that are ready. It runs in the transaction of the change that made it necessary. So a crash leaves both or neither, and a
  * configuration is durable before it is pushed (rule 11). Repeating it changes nothing.
  */
+import { leastOf } from "../../core/base/extremes";
 import { OWNER_PREFIXES_MAX } from "../rpc/limits";
 import { mergeSiblings } from "../topology/claim";
 import { RETIRED } from "../topology/owner-content";
@@ -30,7 +31,7 @@ export function advance(storage: CoordinatorStorage, settings: Pick<CoordinatorS
   }
   const after = storage.load();
   const attemptEnds = after.handoffs.flatMap(({ phase, dueAt }) => (phase === "copying" ? [dueAt] : []));
-  settledUntil.set(after, Math.min(Infinity, ...endTimes(after), ...attemptEnds));
+  settledUntil.set(after, leastOf([...endTimes(after), ...attemptEnds]));
   return view;
 }
 

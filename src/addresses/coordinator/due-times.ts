@@ -1,4 +1,5 @@
 /** When time alone gives the Coordinator something to do. */
+import { leastOf } from "../../core/base/extremes";
 import type { CoordinatorState } from "./coordinator-storage";
 import { lookTimes } from "./handoff-rules";
 
@@ -9,5 +10,5 @@ export function endTimes({ cidrs, owners }: Pick<CoordinatorState, "cidrs" | "ow
 
 /** The next time (ms) after now, or earlier if it was missed, at which the rows have to be looked at. */
 export function nextLook(state: CoordinatorState, nowMs: number): number {
-  return Math.min(Infinity, ...endTimes(state), ...state.handoffs.flatMap(lookTimes).filter((at) => at > nowMs));
+  return leastOf([...endTimes(state), ...state.handoffs.flatMap(lookTimes).filter((at) => at > nowMs)]);
 }

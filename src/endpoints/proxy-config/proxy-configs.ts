@@ -6,6 +6,7 @@
  * - Changes since an ETag are complete: what a node holds after them is what a full page has.
  * - An ETag of another run, another zone or a time whose removals are forgotten gets a full page.
  */
+import { greatestOf } from "../../core/base/extremes";
 import type { MergedService, ServiceChanges, ServiceRef } from "../client/merged-services";
 import type { NodePlace } from "../client/usable-endpoints";
 import { BytesByPlace } from "./bytes-by-place";
@@ -99,7 +100,7 @@ export class ProxyConfigs {
     for (const key of from === undefined ? [...this.#services.keys(), ...this.#removals.keys()] : this.#changedSince(from)) {
       const versions = this.#services.get(key)?.pieces.map((piece) => piece.versionFor(node));
       const removal = this.#removals.get(key);
-      const revision = Math.max(removal?.revision ?? 0, ...(versions ?? []).map((version) => version.revision));
+      const revision = greatestOf([removal?.revision ?? 0, ...(versions ?? []).map((version) => version.revision)]);
       if (revision > (from ?? -1)) {
         if (versions) services.push(versions.map(({ bytes }) => bytes));
         else if (removal && from !== undefined) removed.push(removal.bytes);

@@ -2,9 +2,9 @@
 import { DurableObject } from "cloudflare:workers";
 import { ClusterNames as Brain, type NameStorage } from "../src/tenancy/cluster-names";
 import type { ClusterNamesRpc } from "../src/tenancy/rpc";
-import { directoryIds } from "./busy";
-import type { Env } from "./env";
-import { systemClock, systemRecorder } from "./ports";
+import { directoryIds } from "./peers/busy";
+import type { Env } from "./platform/env";
+import { systemClock, systemRecorder } from "./platform/ports";
 
 /** A value for each name. */
 const NAMES = "name/";

@@ -2,16 +2,16 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
-import { listCopyKey, storeName } from "../src/api/store/list-copy";
+import { listCopyKey, storeName } from "../src/api/store/list/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
 import { clusterObjects } from "../src/tenancy/cluster-objects";
-import { directoryFacts, noteBusy, noteControllers } from "./busy";
-import { CONTROLLERS } from "./controllers";
-import type { Env } from "./env";
-import { allStores, clusterNames, recordedObject } from "./peers";
-import { setAlarm, systemClock, systemRecorder } from "./ports";
+import { directoryFacts, noteBusy, noteControllers } from "./peers/busy";
+import { CONTROLLERS } from "./platform/controllers";
+import type { Env } from "./platform/env";
+import { allStores, clusterNames, recordedObject } from "./peers/peers";
+import { setAlarm, systemClock, systemRecorder } from "./platform/ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
 export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRpc {

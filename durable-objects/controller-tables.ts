@@ -1,5 +1,5 @@
 /** The tables of all controllers: an object has them all, and uses its own. */
-import type { ControllerSetting } from "./controllers";
+import type { ControllerSetting } from "./platform/controllers";
 import { FOLLOWED_ROWS_SCHEMA, sqlRowStorage } from "./sql/followed-rows-sql";
 import { GARBAGE_COLLECTION_SCHEMA, sqlGraphStorage } from "./sql/garbage-collection-sql";
 import { IDENTITY_SCHEMA } from "./sql/identity-sql";

@@ -2,16 +2,16 @@
 import type { ControllersSetting } from "../src/core/config/controllers";
 import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { ControllerRpc } from "../src/api/rpc/store";
-import { ASKED_CALLS, type AskedRpc, type ControllerBrain, CONTROLLERS } from "./controllers";
-import { objectConfig, type Env } from "./env";
-import { controllerPeers } from "./controller-peers";
+import { ASKED_CALLS, type AskedRpc, type ControllerBrain, CONTROLLERS } from "./platform/controllers";
+import { objectConfig, type Env } from "./platform/env";
+import { controllerPeers } from "./peers/controller-peers";
 import { CONTROLLER_MIGRATIONS, controllerTables } from "./controller-tables";
-import { systemClock, systemRecorder } from "./ports";
-import { shellOf } from "./shell";
+import { systemClock, systemRecorder } from "./platform/ports";
+import { shellOf } from "./platform/shell";
 import { objectName } from "./sql/identity-sql";
 import { migrate } from "./sql/migrate";
-import { type ObjectSwitches, objectSwitches } from "./switches";
-import { restart, wipe } from "./wipe";
+import { type ObjectSwitches, objectSwitches } from "./peers/switches";
+import { restart, wipe } from "./platform/wipe";
 
 export class Controller
   extends shellOf<ControllerBrain & AskedRpc>()("poke", "alarm", ...ASKED_CALLS)

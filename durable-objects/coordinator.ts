@@ -4,12 +4,12 @@ import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";
-import type { StoreIdentity } from "../src/api/store/list-copy";
+import type { StoreIdentity } from "../src/api/store/list/list-copy";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { storeResponse } from "./store-response";
-import type { Env } from "./env";
-import { eventsStore, ipAddressesStore, owner } from "./peers";
-import { shellOf, STORE_METHODS } from "./shell";
+import { storeResponse } from "./answers/store-response";
+import type { Env } from "./platform/env";
+import { eventsStore, ipAddressesStore, owner } from "./peers/peers";
+import { shellOf, STORE_METHODS } from "./platform/shell";
 import {
   CLOSED_OWNERS_SCHEMA,
   COORDINATOR_SCHEMA,

@@ -11,11 +11,11 @@ import { type CreateRefusal, type IssuedToken, TokenBook } from "../src/access/a
 import type { NewToken, TokenFault, TokenRecord, VerifiedToken } from "../src/access/authentication/token-record";
 import type { Result } from "../src/core/base/result";
 import type { Wipeable } from "../src/tenancy/rpc";
-import type { Env } from "./env";
-import { systemClock, systemDigest, systemRandom } from "./ports";
+import type { Env } from "./platform/env";
+import { systemClock, systemDigest, systemRandom } from "./platform/ports";
 import { CREDENTIALS_MIGRATIONS, sqlCredentialStorage } from "./sql/credentials-sql";
 import { migrate } from "./sql/migrate";
-import { wipe } from "./wipe";
+import { wipe } from "./platform/wipe";
 
 export class CredentialStore extends DurableObject<Env> implements TokensRpc, SigningKeysRpc, Wipeable {
   readonly #tokens: TokenBook;

@@ -1,8 +1,8 @@
 /** Further ports of the stores that take addresses, on the real platform. */
-import type { LedgerPeers, LedgerStorePorts } from "../src/addresses/clusterip/ledger-store";
+import type { LedgerPeers, LedgerStorePorts } from "../src/addresses/ledger/ledger-store";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
-import type { Env } from "./env";
-import { controller, coordinator, owner } from "./peers";
+import type { Env } from "./platform/env";
+import { controller, coordinator, owner } from "./peers/peers";
 import { sqlLedgerStorage } from "./sql/ledger-sql";
 import type { StoreSetting } from "./store-ports";
 

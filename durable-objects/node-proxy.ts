@@ -9,14 +9,14 @@ import type { Cursor } from "../src/proxy-health/pushed/shard-change";
 import type { NodeProxyRpc } from "../src/proxy-health/rpc";
 import { shardNamed } from "../src/tenancy/cluster-objects";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { objectConfig, type Env } from "./env";
-import { proxyHealthStub, storeStub } from "./peers";
-import { setAlarm, systemClock, systemRecorder } from "./ports";
-import { shellOf } from "./shell";
+import { objectConfig, type Env } from "./platform/env";
+import { proxyHealthStub, storeStub } from "./peers/peers";
+import { setAlarm, systemClock, systemRecorder } from "./platform/ports";
+import { shellOf } from "./platform/shell";
 import { IDENTITY_SCHEMA, objectName } from "./sql/identity-sql";
 import { migrate, type Migration } from "./sql/migrate";
 import { NODE_HEALTH_SCHEMA, PUSHED_SCHEMA, sqlNodeStorage } from "./sql/node-health-sql";
-import { wipe } from "./wipe";
+import { wipe } from "./platform/wipe";
 
 export const NODE_PROXY_MIGRATIONS: readonly Migration[] = [
   { id: 1, sql: IDENTITY_SCHEMA + NODE_HEALTH_SCHEMA },

@@ -3,13 +3,13 @@ import { DurableObject } from "cloudflare:workers";
 import { decodePoll, POLL_HEADER, type ProxyViewRpc, type ViewCounters } from "../src/endpoints/proxy-config/poll";
 import { ProxyView as Brain } from "../src/endpoints/proxy-config/proxy-view";
 import type { Wipeable } from "../src/tenancy/rpc";
-import type { Env } from "./env";
-import { refusalResponse } from "./page-response";
-import { storesFetch } from "./peers";
-import { systemClock, systemRandom, systemRecorder } from "./ports";
-import { proxyPageResponse, unchangedResponse } from "./proxy-page-response";
+import type { Env } from "./platform/env";
+import { refusalResponse } from "./answers/page-response";
+import { storesFetch } from "./peers/peers";
+import { systemClock, systemRandom, systemRecorder } from "./platform/ports";
+import { proxyPageResponse, unchangedResponse } from "./answers/proxy-page-response";
 import { migrate } from "./sql/migrate";
-import { wipe } from "./wipe";
+import { wipe } from "./platform/wipe";
 
 export class ProxyView extends DurableObject<Env> implements ProxyViewRpc, Wipeable {
   readonly #brain: Brain;

@@ -2,7 +2,7 @@
  * What a store keeps of quotas: the limits that it was told, and how far the store of ResourceQuotas has told the others. The values stand beside the
  * store's tables, in its transactions; a release without them leaves them alone.
  */
-import type { QuotaStorage } from "../src/api/store/quota-guard";
+import type { QuotaStorage } from "../src/api/store/quota/quota-guard";
 import type { QuotaMarks } from "../src/controllers/quotas/quota-pushes";
 
 const PROGRESS = "quota-progress";

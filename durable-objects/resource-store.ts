@@ -14,12 +14,12 @@ import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
 import type { ExpiringStoreRpc } from "../src/api/rpc/store";
 import { IDENTITY_EXPIRY } from "../src/leases/identity/identity-lease";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { storeResponse } from "./store-response";
-import { CONTROLLERS } from "./controllers";
-import type { Env } from "./env";
-import { allStores } from "./peers";
+import { storeResponse } from "./answers/store-response";
+import { CONTROLLERS } from "./platform/controllers";
+import type { Env } from "./platform/env";
+import { allStores } from "./peers/peers";
 import { keptQuotaMarks } from "./quota-values";
-import { shellOf, STORE_METHODS } from "./shell";
+import { shellOf, STORE_METHODS } from "./platform/shell";
 import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 

@@ -7,12 +7,12 @@ import type { BatchCounters } from "../src/core/base/batch";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
 import type { Wipeable } from "../src/tenancy/rpc";
 import type { RepairedOwner } from "../src/addresses/rpc/repair";
-import type { Env } from "./env";
-import { systemClock, systemRandom, systemRecorder } from "./ports";
-import { shellOf } from "./shell";
+import type { Env } from "./platform/env";
+import { systemClock, systemRandom, systemRecorder } from "./platform/ports";
+import { shellOf } from "./platform/shell";
 import { migrate } from "./sql/migrate";
 import { OWNER_MIGRATIONS, ownerStorage } from "./sql/owner-sql";
-import { wipe } from "./wipe";
+import { wipe } from "./platform/wipe";
 
 const ALLOCATION_METHODS = ["configure", "allocate", "release", "seed", "rowsSince", "countTaken", "free"] as const;
 const HANDOFF_METHODS = ["partition", "copyOut", "receive"] as const;

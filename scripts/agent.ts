@@ -1,5 +1,5 @@
 /** `npm run agent`: makes this machine a node. */
-import type { Stop } from "../src/agent/agent";
+import type { Stop } from "../src/clients/agent/index";
 import { parseOptions, usage } from "./agent/options";
 import { stopSignals } from "./agent/stop-signals";
 import { runProgram } from "./terminal/command-line";

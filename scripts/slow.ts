@@ -36,7 +36,7 @@ const E2E = "vitest.e2e.config.ts";
 const HISTORIES = [
   ...["allocation", "endpoints", "handing-over", "proxy-health", "quotas", "repair"].map((name) => `test/sim/${name}.test.ts`),
   "test/unit/addresses/coordinator/coordinator-crash.test.ts",
-  "test/unit/leases/client/elector-random.test.ts",
+  "test/unit/clients/elector/elector-random.test.ts",
   "test/unit/leases/nodes/lifecycle-pass-random.test.ts",
 ];
 

@@ -1,6 +1,6 @@
 import { reset } from "cloudflare:test";
 import { afterEach, expect } from "vitest";
-import { systemClock } from "../durable-objects/ports";
+import { systemClock } from "../durable-objects/platform/ports";
 import { CLUSTER_GONE } from "../src/tenancy/rpc";
 import { diskState } from "../src/worker/routing/disk-state";
 

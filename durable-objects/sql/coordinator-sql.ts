@@ -8,7 +8,7 @@ import type {
   RangeRow,
   ReadyCondition,
   SeedingRow,
-} from "../../src/addresses/coordinator/coordinator-storage";
+} from "../../src/addresses/coordinator/state/coordinator-storage";
 
 export const COORDINATOR_SCHEMA = `
   -- One row: the last epoch given out.

@@ -1,5 +1,5 @@
 /** Schema and statements of FreeCounts. */
-import type { FreeCountStorage, TakenCounts } from "../../src/addresses/clusterip/free-counts";
+import type { FreeCountStorage, TakenCounts } from "../../src/addresses/ledger/free-counts";
 
 export const FREE_COUNTS_SCHEMA = `
    CREATE TABLE taken_counts (

@@ -1,6 +1,6 @@
 /** Schema and statements of an AddressLedger: allocations, the outbox of releases, and numbers kept by name (in the table `marks`). */
-import type { Allocation, LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
-import type { PendingRelease } from "../../src/addresses/clusterip/release-storage";
+import type { Allocation, LedgerStorage } from "../../src/addresses/ledger/ledger-storage";
+import type { PendingRelease } from "../../src/addresses/ledger/release-storage";
 
 export const LEDGER_SCHEMA = `
    CREATE TABLE allocations (

@@ -1,5 +1,5 @@
 /** Schema and statements of the node ports that Services hold. */
-import type { NodePortStorage } from "../../src/addresses/clusterip/node-port-storage";
+import type { NodePortStorage } from "../../src/addresses/node-ports/node-port-storage";
 
 /** Services that were stored before there were rows get their rows. Where two Services have one port, it goes to the first by key. */
 export const NODE_PORTS_SCHEMA = `

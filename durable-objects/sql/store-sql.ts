@@ -1,7 +1,7 @@
 /** Schema and statements of a StoreEngine: objects, their history, the revision state, namespaces that are being deleted. */
-import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
+import type { NamespaceGuardStorage } from "../../src/api/store/write/namespace-guard";
 import type { ChangeType } from "../../src/api/meta/watch-event";
-import type { SavedGaps } from "../../src/api/store/revision-gaps";
+import type { SavedGaps } from "../../src/api/store/state/revision-gaps";
 import {
   type HistoryEntry,
   NOTHING_COUNTED,
@@ -11,7 +11,7 @@ import {
   type StoredObject,
   type StoreState,
   type StoreStorage,
-} from "../../src/api/store/store-storage";
+} from "../../src/api/store/state/store-storage";
 
 export const STORE_SCHEMA = `
    CREATE TABLE store_state (

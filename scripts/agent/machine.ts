@@ -1,7 +1,7 @@
 /** What this machine is, as its Node tells. */
 import { readFileSync } from "node:fs";
 import { arch, availableParallelism, platform, release, totalmem } from "node:os";
-import type { Machine } from "../../src/agent/node/node-object";
+import type { Machine } from "../../src/clients/agent/index";
 import { GIT_VERSION } from "../../src/core/config/version";
 import type { AgentOptions } from "./options";
 

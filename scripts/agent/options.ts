@@ -1,7 +1,7 @@
 /** The command line of `npm run agent`. */
 import { hostname, homedir } from "node:os";
 import { join } from "node:path";
-import { readEndpointFlag } from "../../src/agent/endpoints/endpoint-flag";
+import { readEndpointFlag } from "../../src/clients/agent/index";
 import { validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../src/api/meta/names";
 import { parseAddress } from "../../src/core/net/address";
 import { specialAddressMessages } from "../../src/core/net/special-addresses";

@@ -3,8 +3,7 @@ import { lookup as systemLookup } from "node:dns";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
-import type { HttpAnswer, ProbePorts } from "../../src/agent/endpoints/machine-ports";
-import { REDIRECTS } from "../../src/agent/endpoints/run-probe";
+import { type HttpAnswer, type ProbePorts, REDIRECTS } from "../../src/clients/agent/index";
 import { boundedLookup } from "./bounded-lookup";
 
 const lookup = boundedLookup(systemLookup);

@@ -1,10 +1,15 @@
 /** An agent on the ports of this machine. */
-import { runAgent, type Ending, type Stop } from "../../src/agent/agent";
-import { EndpointSet } from "../../src/agent/endpoints/endpoint-set";
-import { PodKeeper } from "../../src/agent/endpoints/pod-keeper";
-import type { AskProxy } from "../../src/agent/node/proxy-reporter";
-import type { AgentPorts, EndpointKeeper } from "../../src/agent/ports/agent-ports";
-import { SentApi } from "../../src/agent/ports/api-client";
+import {
+  type AgentPorts,
+  type AskProxy,
+  type Ending,
+  type EndpointKeeper,
+  EndpointSet,
+  PodKeeper,
+  runAgent,
+  SentApi,
+  type Stop,
+} from "../../src/clients/agent/index";
 import type { LogLevel } from "../../src/core/base/log-level";
 import { UserError } from "../terminal/user-error";
 import { endpointFile } from "./endpoint-file";

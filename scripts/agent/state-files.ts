@@ -1,7 +1,7 @@
 /** The state of an agent in a folder. */
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import type { StateFiles } from "../../src/agent/ports/agent-ports";
+import type { StateFiles } from "../../src/clients/agent/index";
 import { type OwnFolder, takeFolder } from "../folders/own-folder";
 
 const AGENT_FOLDER: OwnFolder = {

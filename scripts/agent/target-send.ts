@@ -1,6 +1,6 @@
 /** How the agent asks its server: with the target's certificates and headers, and with a token that is read anew. */
 import { readFile } from "node:fs/promises";
-import type { SendLike } from "../../src/leases/client/send-like";
+import type { SendLike } from "../../src/clients/elector/index";
 import { begin, read } from "../cluster/send";
 import type { Target } from "../cluster/target";
 

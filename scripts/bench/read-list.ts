@@ -6,7 +6,7 @@ import type { Target } from "../cluster/target";
 export interface ReadList {
   ms: number;
   body: Buffer;
-  /** who answered: see src/api/store/list-source.ts; "undefined" where the server does not say */
+  /** who answered: see src/api/store/list/list-source.ts; "undefined" where the server does not say */
   source: string;
 }
 

@@ -3,7 +3,7 @@
  * Before, an integer beyond 2^53 travels through JSON.parse and JSON.stringify as a string with a mark that no text can know.
  */
 import { randomUUID } from "node:crypto";
-import { parseJson } from "../../src/core/base/exact-json";
+import { parseJson } from "../../src/core/encoding/exact-json";
 
 const isExact = "rawJSON" in JSON;
 const MARK = `integer ${randomUUID()} `;

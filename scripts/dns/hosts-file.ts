@@ -2,9 +2,8 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { familyOfText } from "../../src/core/net/family";
-import { HOSTS_MARK } from "../../src/endpoints/dns/hosts-text";
-import { followHosts } from "../../src/endpoints/dns/follow-hosts";
-import { addressWithin } from "../../src/endpoints/proxy/listen-place";
+import { followHosts, HOSTS_MARK } from "../../src/clients/dns/index";
+import { addressWithin } from "../../src/clients/proxy/index";
 import { shownPath } from "../folders/user-path";
 import { targetFetch } from "../cluster/target-fetch";
 import { readIfThere } from "../serve/private-file";

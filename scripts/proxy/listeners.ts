@@ -1,6 +1,5 @@
 /** The open listeners of the proxy: opens and closes them as its table says. */
-import { insteadOfLowPort } from "../../src/endpoints/proxy/listen-place";
-import type { Listener, ListenerChanges } from "../../src/endpoints/proxy/proxy-table";
+import { insteadOfLowPort, type Listener, type ListenerChanges } from "../../src/clients/proxy/index";
 import type { Open, Opened } from "./opened";
 
 /** A listener that could not be opened is tried again, as kube-proxy tries its health servers. */

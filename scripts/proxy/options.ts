@@ -1,7 +1,7 @@
 /** The command line of `npm run proxy`. */
 import { parseAddress } from "../../src/core/net/address";
 import type { Prefix } from "../../src/core/net/prefix";
-import type { ListenPlaces } from "../../src/endpoints/proxy/listen-place";
+import type { ListenPlaces } from "../../src/clients/proxy/index";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
 import { parseCommandLine, prefixOf, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";

@@ -7,14 +7,20 @@ import { followCollection, type FollowStep } from "../../src/api/client/follow-c
 import type { Node } from "../../src/api/meta/kubernetes";
 import type { HealthAnswer } from "../../src/api/meta/proxy-health";
 import { FAMILIES, familyOfText } from "../../src/core/net/family";
-import { type FollowedServices, followServices } from "../../src/endpoints/client/follow-services";
-import { HealthReports, type ProxyReport } from "../../src/endpoints/proxy/health-reports";
-import { addressWithin } from "../../src/endpoints/proxy/listen-place";
+import { type FollowedServices, followServices } from "../../src/clients/services/index";
+import {
+  addressWithin,
+  type HealthCheck,
+  HealthReports,
+  type Listener,
+  type ListenerChanges,
+  ProxyHealth,
+  ProxyMetrics,
+  type ProxyReport,
+  ProxyTable,
+  TriggerTimes,
+} from "../../src/clients/proxy/index";
 import { serviceHealthAnswer } from "../../src/api/meta/proxy-health";
-import { ProxyHealth } from "../../src/endpoints/proxy/proxy-health";
-import { ProxyMetrics } from "../../src/endpoints/proxy/proxy-metrics";
-import { type HealthCheck, type Listener, type ListenerChanges, ProxyTable } from "../../src/endpoints/proxy/proxy-table";
-import { TriggerTimes } from "../../src/endpoints/proxy/trigger-times";
 import { begin, read } from "../cluster/send";
 import { targetFetch } from "../cluster/target-fetch";
 import { serveHttp, type WantedServer } from "./health-servers";

@@ -2,7 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { AuditRecord } from "../../src/access/audit/audit-record";
 import { DISK_FAULTS, diskFaultIn } from "../../src/core/base/disk-fault";
-import { CLOSING } from "../../src/worker/http/closing";
+import { CLOSING } from "../../src/worker/http/connection/closing";
 
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];

@@ -1,6 +1,6 @@
 /** A process of `npm run simulate`: runs the lots of seeds that it is sent, and ends when its parent lets go of it. */
-import { runSeed } from "../../test/support/sim/seed-history";
-import type { WholeReport } from "../../test/support/sim/whole-history";
+import { runSeed } from "../../test/support/sim/histories/seed-history";
+import type { WholeReport } from "../../test/support/sim/histories/whole-history";
 
 interface Lot {
   first: number;

@@ -1,7 +1,7 @@
 /** The command line of `npm run simulate`. */
 import { availableParallelism } from "node:os";
-import { quotaSabotages } from "../../test/support/sim/quota-sabotages";
-import { sabotages } from "../../test/support/sim/sabotages";
+import { quotaSabotages } from "../../test/support/sim/sabotage/quota-sabotages";
+import { sabotages } from "../../test/support/sim/sabotage/sabotages";
 import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
 
 export interface SimulateOptions {

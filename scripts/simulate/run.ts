@@ -1,7 +1,7 @@
 /** Runs histories in processes of their own, as many at a time as there are cores. */
 import { fork } from "node:child_process";
 import { CONTROLLER_OCCURRENCES, wantedMarks } from "../../test/support/sim/protocol-steps";
-import type { WholeReport } from "../../test/support/sim/whole-history";
+import type { WholeReport } from "../../test/support/sim/histories/whole-history";
 import { laterCompilation } from "../testing/later-compilation.mjs";
 import { progressOn } from "../terminal/progress";
 import type { SimulateOptions } from "./options";

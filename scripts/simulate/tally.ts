@@ -1,5 +1,5 @@
 /** The sums over many histories. */
-import type { WholeReport } from "../../test/support/sim/whole-history";
+import type { WholeReport } from "../../test/support/sim/histories/whole-history";
 
 export class Tally {
   histories = 0;

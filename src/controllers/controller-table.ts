@@ -2,7 +2,7 @@
  * The controllers of a cluster, by the last part of their object's name. A controller is one entry: the resources whose changes ask for a pass, and how
  * it is made of its setting. Objects and the simulation make them from one table.
  */
-import type { ChangeFilter } from "../api/store/follower-pokes";
+import type { ChangeFilter } from "../api/store/feeds/follower-pokes";
 import type { Config } from "../core/config/config";
 import { type ControllerList, isControllerEnabled, SERVICE_CIDR_CONTROLLER, type UpstreamController } from "../core/config/controllers";
 

@@ -1,6 +1,6 @@
 /** The controllers that keep an object in each active namespace: the ServiceAccount `default`, and the certificates of the server's own authority. */
 import type { Clock } from "../core/base/ports";
-import { fnv1a, FNV_OFFSET } from "../core/base/fnv1a";
+import { fnv1a, FNV_OFFSET } from "../core/encoding/fnv1a";
 import type { Config } from "../core/config/config";
 import { qualifiedResource } from "../api/meta/status";
 import { configMapsDefinition } from "../api/registry/config-maps/definition";

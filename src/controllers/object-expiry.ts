@@ -6,9 +6,9 @@ import { Pace, REST_MODESTLY } from "../core/base/pause";
 import type { Clock } from "../core/base/ports";
 import type { KubeObject } from "../api/meta/kubernetes";
 import type { Expiry, WriteRequest, WriteResult } from "../api/rpc/store";
-import { namespaceRange, objectKey } from "../api/store/keys";
-import { rowsNow } from "../api/store/snapshot";
-import type { StoreEngine } from "../api/store/store-engine";
+import { namespaceRange, objectKey } from "../api/store/state/keys";
+import { rowsNow } from "../api/store/state/snapshot";
+import type { StoreEngine } from "../api/store/engine/store-engine";
 
 /** Objects deleted together: enough for one group commit, few enough to leave room for other writes. */
 const DELETED_TOGETHER = 200;

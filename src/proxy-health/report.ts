@@ -9,7 +9,7 @@
  * A report replaces the one before, so it may come twice.
  */
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../api/meta/field-errors";
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../api/schema/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../api/schema/json/json-value";
 import { err, ok, type Result } from "../core/base/result";
 import { FAMILIES, type Family } from "../core/net/family";
 

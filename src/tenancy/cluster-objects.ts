@@ -1,5 +1,5 @@
 /** What a cluster consists of, for its end. */
-import { FNV_OFFSET, fnv1a } from "../core/base/fnv1a";
+import { FNV_OFFSET, fnv1a } from "../core/encoding/fnv1a";
 import { qualifiedResource } from "../api/meta/status";
 import { storedDefinitions } from "../api/registry/all";
 import { serviceCIDRsDefinition } from "../api/registry/service-cidrs/definition";

@@ -3,8 +3,8 @@
  * Lease tells of requests that are served there, and nothing of crons. Cloudflare fires a cron in one place for the whole deployment and tells no
  * name of it, so that run does everything. Whatever is not known makes a run do everything; work that two do does no harm.
  */
-import type { Env } from "../../durable-objects/env";
-import { systemDigest } from "../../durable-objects/ports";
+import type { Env } from "../../durable-objects/platform/env";
+import { systemDigest } from "../../durable-objects/platform/ports";
 import type { Config } from "../core/config/config";
 import { identityLeaseName } from "../leases/identity/lease-name";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";

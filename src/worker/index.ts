@@ -1,13 +1,13 @@
 /** The composition root: what the platform calls, and the objects it keeps. */
 import { app } from "./app";
-import type { Env } from "../../durable-objects/env";
-import { systemClock } from "../../durable-objects/ports";
+import type { Env } from "../../durable-objects/platform/env";
+import { systemClock } from "../../durable-objects/platform/ports";
 import { ensureDefaultPolicy } from "./access/default-policy";
-import { closing, wantsClose } from "./http/closing";
-import { auditIdOf, withCommonHeaders } from "./http/common-headers";
-import { drainUnread } from "./http/drain";
-import { malformedRequest } from "./http/request-target";
-import { SocketsTurns } from "./http/sockets-turns";
+import { closing, wantsClose } from "./http/connection/closing";
+import { auditIdOf, withCommonHeaders } from "./http/answer/common-headers";
+import { drainUnread } from "./http/read/drain";
+import { malformedRequest } from "./http/connection/request-target";
+import { SocketsTurns } from "./http/connection/sockets-turns";
 import { runScheduled } from "./scheduled";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
 import { configOf } from "./routing/config-guard";

@@ -9,9 +9,9 @@ import type { Config } from "../core/config/config";
 import type { FeatureGates } from "../core/config/feature-gates";
 import { settingsOf } from "../core/config/settings";
 import { configOf } from "./routing/config-guard";
-import { noteBusy } from "../../durable-objects/busy";
-import { type ControllerName, CONTROLLERS } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
+import { noteBusy } from "../../durable-objects/peers/busy";
+import { type ControllerName, CONTROLLERS } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
 import {
   clusterRecord,
   controller,
@@ -23,7 +23,7 @@ import {
   resourceQuotasStore,
   servicesStore,
   storeStub,
-} from "../../durable-objects/peers";
+} from "../../durable-objects/peers/peers";
 import { clusterName } from "../tenancy/cluster-id";
 import { BUSY_LIFETIME_SECONDS, busyPrefix, DIRECTORY_PREFIX, type Rhythm } from "../tenancy/directory-keys";
 import { shareOf } from "../leases/identity/shared-work";

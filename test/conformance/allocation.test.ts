@@ -1,15 +1,15 @@
 /** Upstream's assertions about allocators of addresses, run against the pool of one owner and the supply that asks owners. */
 import { expect, it } from "vitest";
 import { AllocationMetrics } from "../../src/addresses/metrics/allocation-metrics";
-import { RangeAllocator } from "../../src/addresses/client/range-allocator";
+import { RangeAllocator } from "../../src/clients/allocator/range-allocator";
 import { Pool } from "../../src/addresses/alloc/pool";
-import { AddressSupply } from "../../src/addresses/clusterip/address-supply";
+import { AddressSupply } from "../../src/addresses/ledger/address-supply";
 import { formatAddress, parseAddress } from "../../src/core/net/address";
 import type { Family } from "../../src/core/net/family";
 import type { AllocateResult } from "../../src/addresses/rpc/service-cidr";
 import { prefixOf } from "../model/prefix-of";
 import { aHolder } from "../support/worlds/owner-world";
-import { seededRandom } from "../support/sim/seeded-random";
+import { seededRandom } from "../support/sim/platform/seeded-random";
 import { LedgerWorld, aTopology } from "../support/worlds/ledger-world";
 import { upstreamRow } from "./upstream-row";
 

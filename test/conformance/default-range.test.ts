@@ -1,6 +1,6 @@
 /** Upstream's assertions about the default ServiceCIDR and its flags, run against the Coordinator. */
 import { expect, it } from "vitest";
-import { SERVICE_CIDR_FINALIZER, TERMINATING } from "../../src/addresses/coordinator/service-cidr-object";
+import { SERVICE_CIDR_FINALIZER, TERMINATING } from "../../src/addresses/coordinator/state/service-cidr-object";
 import { CoordinatorWorld } from "../support/worlds/coordinator-world";
 import { upstreamRow } from "./upstream-row";
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { EventReport } from "../../src/api/events/event-recorder";
 import { CoordinatorWorld } from "../support/worlds/coordinator-world";
 import { aService, anIPAddress, RepairWorld } from "../support/worlds/repair-world";
-import { NO_FAULTS } from "../support/sim/network";
+import { NO_FAULTS } from "../support/sim/platform/network";
 
 const RANGES = ["10.0.0.0/16", "2001:db8::/64"];
 const IP = "10.0.1.1";

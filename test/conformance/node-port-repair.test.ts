@@ -1,7 +1,7 @@
 /** Upstream's assertions about the repair of node ports, run against the repair controller with the real stores in virtual time. */
 import { expect, it } from "vitest";
-import { judgeNodePorts } from "../../src/addresses/clusterip/node-port-rules";
-import { heldNodePorts } from "../../src/addresses/clusterip/node-port-plan";
+import { judgeNodePorts } from "../../src/addresses/node-ports/node-port-rules";
+import { heldNodePorts } from "../../src/addresses/node-ports/node-port-plan";
 import type { Service } from "../../src/api/meta/kubernetes";
 import { aService, RepairWorld } from "../support/worlds/repair-world";
 import { upstreamRow } from "./upstream-row";

@@ -5,7 +5,7 @@ import type {
   CoordinatorStorage,
   HandoffRow,
   OwnerRow,
-} from "../../src/addresses/coordinator/coordinator-storage";
+} from "../../src/addresses/coordinator/state/coordinator-storage";
 import { type ContractCase, isConflict, LARGEST, sorted, undone, UNICODE } from "./contract-case";
 
 const CHANGED = { name: UNICODE, deleting: false, suspended: true, fencedUntil: LARGEST, finalizer: false };

@@ -1,4 +1,4 @@
-import type { FreeCountStorage, TakenCounts } from "../../src/addresses/clusterip/free-counts";
+import type { FreeCountStorage, TakenCounts } from "../../src/addresses/ledger/free-counts";
 import { type ContractCase, LARGEST, sorted, type Transacted, undone, UNICODE } from "./contract-case";
 
 /** What every FreeCountStorage does. */

@@ -1,5 +1,5 @@
-import type { Allocation, LedgerStorage } from "../../src/addresses/clusterip/ledger-storage";
-import type { PendingRelease } from "../../src/addresses/clusterip/release-storage";
+import type { Allocation, LedgerStorage } from "../../src/addresses/ledger/ledger-storage";
+import type { PendingRelease } from "../../src/addresses/ledger/release-storage";
 import { type ContractCase, isConflict, LARGEST, sorted, undone, UNICODE } from "./contract-case";
 
 /** What every LedgerStorage does. */

@@ -1,4 +1,4 @@
-import type { NodePortStorage } from "../../src/addresses/clusterip/node-port-storage";
+import type { NodePortStorage } from "../../src/addresses/node-ports/node-port-storage";
 import type { HeldNodePort } from "../../src/api/registry/services/held-by-service";
 import { type ContractCase, isConflict, type Transacted, undone, UNICODE } from "./contract-case";
 

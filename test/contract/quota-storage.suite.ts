@@ -1,4 +1,4 @@
-import type { QuotaStorage } from "../../src/api/store/quota-guard";
+import type { QuotaStorage } from "../../src/api/store/quota/quota-guard";
 import type { QuotaMarks } from "../../src/controllers/quotas/quota-pushes";
 import { type ContractCase, LARGEST, sorted, type Transacted, undone, UNICODE } from "./contract-case";
 

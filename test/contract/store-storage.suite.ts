@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { OBJECT_MAX_BYTES } from "../../src/api/schema/decode-limits";
-import type { NamespaceGuardStorage } from "../../src/api/store/namespace-guard";
-import { type HistoryEntry, NOTHING_COUNTED, type StoredObject, type StoreStorage } from "../../src/api/store/store-storage";
+import type { NamespaceGuardStorage } from "../../src/api/store/write/namespace-guard";
+import { type HistoryEntry, NOTHING_COUNTED, type StoredObject, type StoreStorage } from "../../src/api/store/state/store-storage";
 
 /** What every StoreStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
 export const storeStorageCases: readonly { name: string; run(storage: StoreStorage & NamespaceGuardStorage): void }[] = [

@@ -1,4 +1,4 @@
-/** Probes of the agent on real sockets, and lookups of their names; what their results mean is in test/unit/agent/endpoints/run-probe.test.ts. */
+/** Probes of the agent on real sockets, and lookups of their names; what their results mean is in test/unit/clients/agent/endpoints/run-probe.test.ts. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";

@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Api, APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../support/clients/api";
-import { encodeProtobuf } from "../../src/api/schema/encode-protobuf";
-import { PodSchema } from "../../src/api/schema/core-pods";
+import { encodeProtobuf } from "../../src/api/schema/protobuf/encode-protobuf";
+import { PodSchema } from "../../src/api/schema/kinds/core-pods";
 import { PROTOBUF } from "../support/values/protobuf-answers";
 import { runProgram } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";

@@ -1,7 +1,7 @@
 /** The log of `npm start` for people and for programs. */
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { CLOSING } from "../../src/worker/http/closing";
+import { CLOSING } from "../../src/worker/http/connection/closing";
 import { type LogFormat, logLineText, printLog, ToldFaults } from "../../scripts/serve/log-lines";
 import { parseOptions } from "../../scripts/serve/options";
 

@@ -6,7 +6,7 @@ import { stateFiles } from "../../scripts/agent/state-files";
 import { assertReplaceable as assertBackupReplaceable } from "../../scripts/backup/write-file";
 import { assertReplaceable } from "../../scripts/dns/hosts-file";
 import { openDataFolder } from "../../scripts/serve/data-folder";
-import { hostsText } from "../../src/endpoints/dns/hosts-text";
+import { hostsText } from "../../src/clients/dns/hosts-text";
 import { headerLine } from "../../src/tools/backup/format";
 import { runProgramHere } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";

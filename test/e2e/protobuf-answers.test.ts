@@ -2,7 +2,7 @@
 import { gunzipSync } from "node:zlib";
 import { get } from "node:http";
 import { describe, expect, it } from "vitest";
-import { WATCH_BOOKMARK_INTERVAL_MS } from "../../src/api/store/limits";
+import { WATCH_BOOKMARK_INTERVAL_MS } from "../../src/api/store/state/limits";
 import { eventsOf } from "../support/clients/watch-events";
 import { PROTOBUF, readAnswer, readProtobuf } from "../support/values/protobuf-answers";
 import { clusterForTests } from "../support/server/cluster-for-tests";

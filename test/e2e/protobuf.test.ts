@@ -1,7 +1,7 @@
 /** Protobuf bodies for every served type, as typed client-go sends them: create, update, status, delete, deletecollection. */
 import { afterAll, describe, expect, it } from "vitest";
 import { definitionOf } from "../../src/api/registry/all";
-import { encodeProtobuf } from "../../src/api/schema/encode-protobuf";
+import { encodeProtobuf } from "../../src/api/schema/protobuf/encode-protobuf";
 import { DeleteOptionsSchema } from "../../src/api/schema/meta";
 import type { MessageSchema } from "../../src/api/schema/types";
 import { checkState } from "../support/checks/checkers";

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { Listeners } from "../../scripts/proxy/listeners";
 import type { Opened } from "../../scripts/proxy/opened";
-import type { Listener } from "../../src/endpoints/proxy/proxy-table";
+import type { Listener } from "../../src/clients/proxy/proxy-table";
 
 const listener: Listener = { key: "127.0.0.1:53/UDP", protocol: "UDP", address: "127.0.0.1", port: 53 };
 const NOTHING = { opened: [], closed: [], changed: [] };

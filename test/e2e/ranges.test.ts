@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { describe, expect, it } from "vitest";
-import type { FollowedRanges } from "../../src/addresses/client/follow-ranges";
+import type { FollowedRanges } from "../../src/clients/ranges/follow-ranges";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { clientFetch, followZones, plainFetch } from "../support/examples/zones";
 import { getJson } from "../support/server/server";

@@ -154,13 +154,13 @@ describe("imports", () => {
 
   it("imports against the table of layers: found; those that go down, and those of tests: not found", () => {
     const imports = new Map([
-      ["src/core/base/result.ts", ["src/core/base/ports.ts", "src/api/store/keys.ts"]],
-      ["src/api/store/keys.ts", ["src/core/base/result.ts", "test/support/sim/seeds.ts"]],
+      ["src/core/base/result.ts", ["src/core/base/ports.ts", "src/api/store/state/keys.ts"]],
+      ["src/api/store/state/keys.ts", ["src/core/base/result.ts", "test/support/sim/platform/seeds.ts"]],
       ["test/unit/core/base/result.test.ts", ["src/worker/index.ts"]],
     ]);
     expect(layerFindings(imports)).toEqual([
-      "src/core/base/result.ts: src/core/base must not import src/api/store: imports only go down (scripts/layers.ts)",
-      "src/api/store/keys.ts: src/api/store/keys.ts must not import test/support/sim/seeds.ts: nothing below imports scripts or tests",
+      "src/core/base/result.ts: src/core/base must not import src/api/store/state: imports only go down (scripts/layers.ts)",
+      "src/api/store/state/keys.ts: src/api/store/state/keys.ts must not import test/support/sim/platform/seeds.ts: nothing below imports scripts or tests",
     ]);
   });
 

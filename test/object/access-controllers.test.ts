@@ -1,9 +1,9 @@
 /** The controllers of access in real Durable Objects: what each namespace has where roles decide, and the rules of aggregated ClusterRoles. */
 import { abortAllDurableObjects, createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ControllerName } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
-import { controller } from "../../durable-objects/peers";
+import type { ControllerName } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
+import { controller } from "../../durable-objects/peers/peers";
 import type { ClusterRole, ConfigMap, KubeObject, PolicyRule, ServiceAccount } from "../../src/api/meta/kubernetes";
 import type { WriteRequest } from "../../src/api/rpc/store";
 import { busyKey, busyPrefix } from "../../src/tenancy/directory-keys";

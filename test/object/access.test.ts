@@ -1,6 +1,6 @@
 /** Access control as clients meet it: the whole Worker with tokens, rules and real stores. Upstream's answers are in the titles. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { clusterRecord } from "../../durable-objects/peers";
+import { clusterRecord } from "../../durable-objects/peers/peers";
 import { AccessWorld } from "../support/access/access-world";
 import { PATIENCE } from "../support/objects/patience";
 

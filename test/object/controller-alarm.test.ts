@@ -1,9 +1,9 @@
 /** The loop of controllers on its real object: an alarm that cannot be set, and a pass that hangs. */
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { repairStub, servicesStore } from "../../durable-objects/peers";
-import { SYNC_WAIT_MS } from "../../durable-objects/wipe";
+import type { Env } from "../../durable-objects/platform/env";
+import { repairStub, servicesStore } from "../../durable-objects/peers/peers";
+import { SYNC_WAIT_MS } from "../../durable-objects/platform/wipe";
 import { PASS_MAX_MS } from "../../src/controllers/controller";
 import { ringAtOnce } from "../support/objects/quick-timers";
 

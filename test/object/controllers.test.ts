@@ -8,9 +8,9 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type ControllerName, CONTROLLERS } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
-import { namespacesStore, servicesStore } from "../../durable-objects/peers";
+import { type ControllerName, CONTROLLERS } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
+import { namespacesStore, servicesStore } from "../../durable-objects/peers/peers";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { ServicesStore } from "../../durable-objects/services-store";
 import type { KubeObject, Lease, Namespace } from "../../src/api/meta/kubernetes";

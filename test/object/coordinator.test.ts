@@ -1,8 +1,8 @@
 import { abortAllDurableObjects, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
-import { ipAddressesStore } from "../../durable-objects/peers";
+import { ipAddressesStore } from "../../durable-objects/peers/peers";
 import { ServiceCIDR as ServiceCIDRObject } from "../../durable-objects/service-cidr";
 import { coordinatorStorage } from "../../durable-objects/sql/coordinator-sql";
 import type { Topology } from "../../src/addresses/rpc/topology";

@@ -2,8 +2,8 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { bearerTokens, recordedObject, signingKeys } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { bearerTokens, recordedObject, signingKeys } from "../../durable-objects/peers/peers";
 import { parseToken } from "../../src/access/authentication/bearer-token";
 import { serviceAccountIssuer, type ServiceAccountClaims } from "../../src/access/authentication/service-account-claims";
 import type { IssuedToken } from "../../src/access/authentication/token-book";

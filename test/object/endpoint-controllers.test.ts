@@ -2,9 +2,9 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
 import type { Controller } from "../../durable-objects/controller";
-import type { ControllerName } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
-import { allStores, controller as controllerStub, servicesStore } from "../../durable-objects/peers";
+import type { ControllerName } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
+import { allStores, controller as controllerStub, servicesStore } from "../../durable-objects/peers/peers";
 import { sqlRowStorage } from "../../durable-objects/sql/followed-rows-sql";
 import type { CoreEvent, EndpointSlice, KubeObject, Pod } from "../../src/api/meta/kubernetes";
 import { inParallel } from "../../src/core/base/in-parallel";

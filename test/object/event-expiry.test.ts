@@ -1,7 +1,7 @@
 /** Events go when their hour is over: through the whole Worker, its cron and the real store, on a clock that the test moves. */
 import { createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { EVENT_LIFETIME_MS } from "../../src/controllers/event-expiry";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { busyKey } from "../../src/tenancy/directory-keys";

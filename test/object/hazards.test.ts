@@ -5,9 +5,9 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 import { Controller } from "../../durable-objects/controller";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { IPAddressesStore } from "../../durable-objects/ip-addresses-store";
-import { controller } from "../../durable-objects/peers";
+import { controller } from "../../durable-objects/peers/peers";
 import { ServiceCIDR } from "../../durable-objects/service-cidr";
 import { sqlRepairStorage } from "../../durable-objects/sql/repair-sql";
 import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";

@@ -1,8 +1,8 @@
 /** What the identity Lease costs: calls to objects, those included that an object makes because it was called. */
 import { createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { leasesStore } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { leasesStore } from "../../durable-objects/peers/peers";
 import worker from "../../src/worker/index";
 import { RENEW_IDENTITY } from "../../src/worker/routing/identity-signal";
 import { countedCalls } from "../support/objects/counted-calls";

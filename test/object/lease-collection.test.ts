@@ -1,7 +1,7 @@
 /** Identity Leases that have run out go with the cron: through the Worker and the real store, on a clock that the test moves. */
 import { createExecutionContext, createScheduledController, env, waitOnExecutionContext } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import type { Lease } from "../../src/api/meta/kubernetes";
 import { rfc3339Micros } from "../../src/api/meta/time";
 import { busyKey, busyPrefix, directoryKey } from "../../src/tenancy/directory-keys";

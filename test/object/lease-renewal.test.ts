@@ -1,9 +1,9 @@
 /** What a renewal costs: the PUT of a kubelet, through the whole Worker and the real objects. */
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
-import { CONTROLLERS } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
-import { controller, leasesStore } from "../../durable-objects/peers";
+import { CONTROLLERS } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
+import { controller, leasesStore } from "../../durable-objects/peers/peers";
 import type { KubeObject, Lease } from "../../src/api/meta/kubernetes";
 import { rfc3339Micros } from "../../src/api/meta/time";
 import worker from "../../src/worker/index";

@@ -1,7 +1,7 @@
 /** The Lease API as clients meet it: through the whole Worker and the real store. Upstream's answers are in the titles. */
 import { createExecutionContext, env } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import type { Lease } from "../../src/api/meta/kubernetes";
 import worker from "../../src/worker/index";
 

@@ -1,13 +1,18 @@
 /** Lists at resourceVersion 0 through the whole Worker, with real stores and a real KV. */
 import { createExecutionContext, env } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { clusterRecord } from "../../durable-objects/peers";
-import { systemDigest } from "../../durable-objects/ports";
-import { EDGE_READ_TIMEOUT_MS, LIST_COPY_AGE_MAX_MS, LIST_COPY_LIFETIME_SECONDS, PUBLISH_INTERVAL_MS } from "../../src/api/store/limits";
+import type { Env } from "../../durable-objects/platform/env";
+import { clusterRecord } from "../../durable-objects/peers/peers";
+import { systemDigest } from "../../durable-objects/platform/ports";
+import {
+  EDGE_READ_TIMEOUT_MS,
+  LIST_COPY_AGE_MAX_MS,
+  LIST_COPY_LIFETIME_SECONDS,
+  PUBLISH_INTERVAL_MS,
+} from "../../src/api/store/state/limits";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
-import { listCopyKey, openListCopy } from "../../src/api/store/list-copy";
-import { SOURCE_HEADER } from "../../src/api/store/list-source";
+import { listCopyKey, openListCopy } from "../../src/api/store/list/list-copy";
+import { SOURCE_HEADER } from "../../src/api/store/list/list-source";
 import { app } from "../../src/worker/app";
 import { collect, createIn, deleteFrom, freshCluster, mergePatch, storeStubOf } from "../support/objects/store-stubs";
 import { aLease as lease } from "../support/worlds/store-world";

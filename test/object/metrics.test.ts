@@ -1,7 +1,7 @@
 /** What /metrics shows after each kind of write that allocates addresses or fails to, on real Durable Objects. */
 import { env } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { metricsResponse } from "../../src/worker/system/metrics";
 import { aService } from "../support/worlds/repair-world";
 import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../support/objects/object-cluster";

@@ -1,7 +1,7 @@
 /** The node lifecycle controller in its real object, on a clock that the test moves. */
 import { abortAllDurableObjects, createExecutionContext, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import type { Node } from "../../src/api/meta/kubernetes";
 import { rfc3339Micros, rfc3339Seconds } from "../../src/api/meta/time";
 import worker from "../../src/worker/index";

@@ -1,8 +1,8 @@
 /** Damaged rows of node ports in the tables of real objects, put right by the repair controller. */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { servicesStore } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { servicesStore } from "../../durable-objects/peers/peers";
 import type { CoreEvent } from "../../src/api/meta/kubernetes";
 import { clusterName } from "../../src/tenancy/cluster-id";
 import { metricsResponse } from "../../src/worker/system/metrics";

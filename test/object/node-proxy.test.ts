@@ -1,7 +1,7 @@
 /** The health of nodes through the whole Worker and real objects, with a clock that the test drives. */
 import { abortAllDurableObjects, createExecutionContext, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { objectConfig, type Env } from "../../durable-objects/env";
+import { objectConfig, type Env } from "../../durable-objects/platform/env";
 import { Controller } from "../../durable-objects/controller";
 import { NodeProxy } from "../../durable-objects/node-proxy";
 import { ResourceStore } from "../../durable-objects/resource-store";

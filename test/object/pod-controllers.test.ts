@@ -1,8 +1,8 @@
 /** The controllers of Pods without a kubelet in real Durable Objects, on a clock that the test moves: rows and alarms outlive their objects. */
 import { abortAllDurableObjects, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { ControllerName } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
+import type { ControllerName } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
 import type { CoreEvent, KubeObject, Pod } from "../../src/api/meta/kubernetes";
 import type { WriteRequest } from "../../src/api/rpc/store";
 import { upstreamRow } from "../conformance/upstream-row";

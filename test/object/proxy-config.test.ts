@@ -1,8 +1,8 @@
 /** The page of a node for its data plane, through the whole Worker and real objects. */
 import { createExecutionContext, env } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { proxyView, servicesStore } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { proxyView, servicesStore } from "../../durable-objects/peers/peers";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { CLUSTER_GONE } from "../../src/tenancy/rpc";
 import { app } from "../../src/worker/app";

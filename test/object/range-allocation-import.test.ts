@@ -1,6 +1,6 @@
 import { env } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { writeRangeAllocation } from "../../src/tools/import/range-allocation";
 import type { Status } from "../../src/api/meta/status";
 import { rangeAllocationsResponse } from "../../src/worker/system/range-allocations";

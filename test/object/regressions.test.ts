@@ -3,7 +3,7 @@
  */
 import { abortAllDurableObjects, env } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import type { ServiceCIDR } from "../../durable-objects/service-cidr";
 import { writeRangeAllocation } from "../../src/tools/import/range-allocation";
 import type { Service } from "../../src/api/meta/kubernetes";

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { eventsStore, ipAddressesStore, owner, coordinator, repairStub, servicesStore, storeStub } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { eventsStore, ipAddressesStore, owner, coordinator, repairStub, servicesStore, storeStub } from "../../durable-objects/peers/peers";
 import type { CoreEvent, IPAddress, KubeObject, Service } from "../../src/api/meta/kubernetes";
 import type { ObjectFeed } from "../../src/api/rpc/object-feed";
 import { clusterName } from "../../src/tenancy/cluster-id";

@@ -8,8 +8,8 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ControllerName } from "../../durable-objects/controllers";
-import type { Env } from "../../durable-objects/env";
+import type { ControllerName } from "../../durable-objects/platform/controllers";
+import type { Env } from "../../durable-objects/platform/env";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { ServicesStore } from "../../durable-objects/services-store";
 import type { CoreEvent, KubeObject, ResourceQuota } from "../../src/api/meta/kubernetes";

@@ -4,7 +4,7 @@ import { RESOURCE_STORE_MIGRATIONS, type ResourceStore } from "../../durable-obj
 import { migrate } from "../../durable-objects/sql/migrate";
 import { sqlNamespaceGuardStorage, sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import { OBJECT_MAX_BYTES } from "../../src/api/schema/decode-limits";
-import { AWAITED_REVISION_MS } from "../../src/api/store/limits";
+import { AWAITED_REVISION_MS } from "../../src/api/store/state/limits";
 import type { CoreEvent, KubeObject, Lease } from "../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../src/api/rpc/store";
 import { storeStorageCases } from "../contract/store-storage.suite";

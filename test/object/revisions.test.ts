@@ -1,8 +1,8 @@
 /** Stores of a real cluster that begin above what clients can have seen (rule 32), and all that follows them. */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { allStores } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { allStores } from "../../durable-objects/peers/peers";
 import { sqlStoreStorage } from "../../durable-objects/sql/store-sql";
 import { qualifiedResource } from "../../src/api/meta/status";
 import { countedStatements } from "../support/objects/counted-rows";

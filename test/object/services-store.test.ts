@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import type { ServicesStore } from "../../durable-objects/services-store";
 import type { Service } from "../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../src/api/rpc/store";

@@ -1,7 +1,7 @@
 /** The storages of real objects do what the contract of each port says; storage-doubles.test.ts asks those in memory. */
 import { env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { keptNames } from "../../durable-objects/cluster-names";
 import { keptQuotaMarks, keptQuotas } from "../../durable-objects/quota-values";
 import { sqlAllocationCountStorage } from "../../durable-objects/sql/allocation-counts-sql";

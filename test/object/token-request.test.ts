@@ -1,7 +1,7 @@
 /** Tokens of service accounts: POST serviceaccounts/NAME/token, and what such a token is good for. Texts: upstream's. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { decodeProtobuf } from "../../src/api/schema/decode-protobuf";
-import { TokenRequestSchema } from "../../src/api/schema/authentication";
+import { decodeProtobuf } from "../../src/api/schema/protobuf/decode-protobuf";
+import { TokenRequestSchema } from "../../src/api/schema/kinds/authentication";
 import { AccessWorld, type Answer, type AskOptions } from "../support/access/access-world";
 
 const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";

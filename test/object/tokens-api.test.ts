@@ -1,8 +1,8 @@
 /** The admin API of tokens, on the real object. */
 import { env } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { bearerTokens } from "../../durable-objects/peers";
+import type { Env } from "../../durable-objects/platform/env";
+import { bearerTokens } from "../../durable-objects/peers/peers";
 import { parseToken } from "../../src/access/authentication/bearer-token";
 import { tokensResponse } from "../../src/worker/system/tokens";
 

@@ -1,9 +1,9 @@
 /** Stores start on whatever KV says of the topology, and give only right answers. */
 import { abortAllDurableObjects, env } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
-import type { Env } from "../../durable-objects/env";
-import { coordinator, owner, servicesStore } from "../../durable-objects/peers";
-import { systemDigest } from "../../durable-objects/ports";
+import type { Env } from "../../durable-objects/platform/env";
+import { coordinator, owner, servicesStore } from "../../durable-objects/peers/peers";
+import { systemDigest } from "../../durable-objects/platform/ports";
 import type { Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import type { Topology } from "../../src/addresses/rpc/topology";
 import type { WriteOptions, WriteResult } from "../../src/api/rpc/store";

@@ -1,7 +1,7 @@
 /** Load balancers that nobody serves, on real objects: one Event for each, also when all objects die. */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../durable-objects/platform/env";
 import { SERVED_WITHIN_MS } from "../../src/addresses/repair/unserved-load-balancers";
 import type { CoreEvent } from "../../src/api/meta/kubernetes";
 import { messageOf, ObjectCluster, storedIn } from "../support/objects/object-cluster";

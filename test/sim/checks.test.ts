@@ -1,7 +1,7 @@
 /** What the checks of a simulated cluster notice, by hand in its tables. */
 import { expect, it } from "vitest";
 import { objectOf, SimApi } from "../support/sim/api";
-import { checkQuiet } from "../support/sim/checks";
+import { checkQuiet } from "../support/sim/watches/checks";
 
 /** A quiet cluster with a Service and somebody's own IPAddress. */
 async function quiet(): Promise<SimApi> {

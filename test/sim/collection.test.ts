@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "../../src/api/meta/kubernetes";
 import type { DeleteOptionsRequest } from "../../src/api/rpc/store";
-import type { Relative } from "../support/sim/collector-watch";
+import type { Relative } from "../support/sim/watches/collector-watch";
 import { SimFamilies } from "../support/sim/families";
 import { Scenario } from "../support/sim/scenario";
-import { seededRandom } from "../support/sim/seeded-random";
+import { seededRandom } from "../support/sim/platform/seeded-random";
 
 const POLICIES = ["Background", "Foreground"] as const;
 /** Longer than any pause of the collector's loop. */

@@ -4,10 +4,10 @@
  */
 import { describe, expect, it } from "vitest";
 import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
-import { expectNoticed } from "../support/sim/noticed";
-import type { Sabotage } from "../support/sim/platform";
-import { type HandoffReport, runHandoffHistory } from "../support/sim/handoff-history";
-import { fixedSeedsOf, histories, SEED } from "../support/sim/seeds";
+import { expectNoticed } from "../support/sim/watches/noticed";
+import type { Sabotage } from "../support/sim/platform/platform";
+import { type HandoffReport, runHandoffHistory } from "../support/sim/histories/handoff-history";
+import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
 
 const HISTORIES = histories(30);
 const NOTICED_WITHIN = 100;

@@ -1,9 +1,9 @@
 /** Random histories of quotas in a whole cluster: limits hold, whatever dies on the way, and none of the protections may go unnoticed. */
 import { expect, it } from "vitest";
-import { expectNoticed } from "../support/sim/noticed";
-import { runQuotaHistory } from "../support/sim/quota-history";
-import { quotaSabotages } from "../support/sim/quota-sabotages";
-import { fixedSeedsOf, histories, SEED } from "../support/sim/seeds";
+import { expectNoticed } from "../support/sim/watches/noticed";
+import { runQuotaHistory } from "../support/sim/histories/quota-history";
+import { quotaSabotages } from "../support/sim/sabotage/quota-sabotages";
+import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
 
 const HISTORIES = histories(25);
 /** Within so many histories the loss of a protection has to show. */

@@ -29,7 +29,7 @@ import { memoryRecordStorage } from "../support/memory/record-storage";
 import { MemoryRepairStorage } from "../support/memory/repair-storage";
 import { MemoryRowStorage } from "../support/memory/row-storage";
 import { MemorySettingsStorage } from "../support/memory/settings-storage";
-import { Journal } from "../support/sim/journal";
+import { Journal } from "../support/sim/platform/journal";
 
 function contract<S>(port: string, cases: readonly ContractCase<S>[], make: (journal: Journal) => S): void {
   describe(`${port} in memory`, () => {

@@ -1,12 +1,12 @@
 /** What a store's object does besides its writes, through crashes and with a KV that may be wrong: one interleaving each. */
 import { describe, expect, it } from "vitest";
 import { OCCURRENCES } from "../support/sim/protocol-steps";
-import { servicesOf } from "../support/sim/checks";
-import { SimulatedCrash } from "../support/sim/journal";
+import { servicesOf } from "../support/sim/watches/checks";
+import { SimulatedCrash } from "../support/sim/platform/journal";
 import { PASSING_NAMESPACE } from "../support/sim/clients";
 import { Scenario } from "../support/sim/scenario";
 import { DELETE } from "../support/worlds/store-world";
-import { runWholeHistory } from "../support/sim/whole-history";
+import { runWholeHistory } from "../support/sim/histories/whole-history";
 
 /** Within so many histories each of the occurrences is met; most are within a few. */
 const MET_WITHIN = 100;

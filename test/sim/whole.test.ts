@@ -3,11 +3,11 @@
  * `npm run simulate` shows; `npm test` and .ci/run call it.
  */
 import { describe, expect, it } from "vitest";
-import { expectNoticed } from "../support/sim/noticed";
-import { sabotages } from "../support/sim/sabotages";
-import type { SimOptions } from "../support/sim/platform";
+import { expectNoticed } from "../support/sim/watches/noticed";
+import { sabotages } from "../support/sim/sabotage/sabotages";
+import type { SimOptions } from "../support/sim/platform/platform";
 import { Scenario } from "../support/sim/scenario";
-import { runWholeHistory } from "../support/sim/whole-history";
+import { runWholeHistory } from "../support/sim/histories/whole-history";
 
 /** Within so many histories the loss of a protection has to show; most do within a few. */
 const NOTICED_WITHIN = 1_000;

@@ -5,7 +5,7 @@ import type { User } from "../../../src/access/identity/user";
 import { authorizeByRbac } from "../../../src/access/rbac/authorize";
 import { Policy } from "../../../src/access/rbac/policy";
 import type { PolicyRule, RoleRef } from "../../../src/api/meta/kubernetes";
-import { seededRandom } from "../../../test/support/sim/seeded-random";
+import { seededRandom } from "../../../test/support/sim/platform/seeded-random";
 import { round } from "../figures";
 import type { BenchRow } from "../row";
 

@@ -1,5 +1,5 @@
 /** How much of which requests the audit log has: AUDIT_POLICY, as "writes=Metadata,reads=None,sample=0.01". Upstream: apiserver pkg/audit/policy. */
-import { FNV_OFFSET, fnv1a } from "../../core/base/fnv1a";
+import { FNV_OFFSET, fnv1a } from "../../core/encoding/fnv1a";
 import { err, ok, type Result } from "../../core/base/result";
 
 const LEVELS = ["None", "Metadata", "Request"] as const;

@@ -5,7 +5,7 @@
  * A secret has 256 random bits, so that nobody finds it by trying: a salted SHA-256 keeps it as safe as a slow hash would, and costs a request
  * nothing. Slow hashes are for passwords, which people choose.
  */
-import { encodeBase64UrlBytes } from "../../core/base/base64";
+import { encodeBase64UrlBytes } from "../../core/encoding/base64";
 import type { Digest, Random } from "../../core/base/ports";
 
 export interface BearerToken {

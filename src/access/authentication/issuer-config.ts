@@ -5,7 +5,7 @@
  * Source: upstream apiserver pkg/apis/apiserver/validation/validation.go.
  */
 import { validateDNS1123Label } from "../../api/meta/names";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json-value";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json/json-value";
 import { err, ok, type Result } from "../../core/base/result";
 import { isReservedName } from "./reserved-names";
 import { isServiceAccountIssuer } from "./service-account-claims";

@@ -1,12 +1,12 @@
 /**
- * What the agent of a machine may ask: what src/agent asks, and nothing else. What it writes is limited further by restrictNodeWrite.
+ * What the agent of a machine may ask: what src/clients/agent asks, and nothing else. What it writes is limited further by restrictNodeWrite.
  *
- *   nodes                       get update delete, list watch by metadata.name   src/agent/node/node-keeper.ts, of its own Node
+ *   nodes                       get update delete, list watch by metadata.name   src/clients/agent/node/node-keeper.ts, of its own Node
  *   nodes                       create                                           the same, where there is none
  *   nodes/status                update                                           the same, its report
- *   nodes/proxy-health          update                                           src/agent/node/proxy-reporter.ts
- *   leases in kube-node-lease   get create update delete                         src/agent/node/lease-keeper.ts, of its own name
- *   pods                        list watch by spec.nodeName                      src/agent/endpoints/keeper-life.ts, of every namespace
+ *   nodes/proxy-health          update                                           src/clients/agent/node/proxy-reporter.ts
+ *   leases in kube-node-lease   get create update delete                         src/clients/agent/node/lease-keeper.ts, of its own name
+ *   pods                        list watch by spec.nodeName                      src/clients/agent/endpoints/keeper-life.ts, of every namespace
  *   pods                        get create patch delete                          the same, Pods of its node
  *   pods/status                 patch                                            the same
  *

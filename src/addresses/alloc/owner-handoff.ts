@@ -10,7 +10,7 @@ import { COPY_ROWS_MAX } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import { containsPrefix, formatPrefix, hostBitsOf, IPV4_MAPPED, type Prefix } from "../../core/net/prefix";
 import { assert } from "../../core/base/assert";
-import { FNV_OFFSET, fnv1a } from "../../core/base/fnv1a";
+import { FNV_OFFSET, fnv1a } from "../../core/encoding/fnv1a";
 import type { CopiedRow, CopyChunk, CopyOutResult, ReceiveResult, Receiving } from "../rpc/service-cidr";
 import { type ActiveConfig, parseCanonical, someContains } from "./active-config";
 import { type AddressKey, addressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";

@@ -9,7 +9,7 @@ import type { SeedPage, SeedPageRequest, SeedRow } from "../rpc/ip-addresses";
 import { SEED_PAGE_OBJECTS } from "../rpc/limits";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
-import type { AddressLedger } from "./address-ledger";
+import type { AddressLedger } from "../ledger/address-ledger";
 import type { IPAddressStorage } from "./ip-address-storage";
 
 export interface ClaimedPrefixesPorts {

@@ -6,7 +6,7 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";
 import { API_SERVER_PORT, DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import type { Service } from "../../api/meta/kubernetes";
-import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 
 const SERVICE_PORT = 443;

@@ -8,8 +8,8 @@ import { invalidValue } from "../../api/meta/field-errors";
 import type { Service } from "../../api/meta/kubernetes";
 import { internalError, invalid, type ResourceName, type Status } from "../../api/meta/status";
 import type { Family } from "../../core/net/family";
-import { type NodePortTake, OUTSIDE_NODE_PORT_RANGE } from "./node-port-plan";
-import type { NodePortRefusal } from "./node-ports";
+import { type NodePortTake, OUTSIDE_NODE_PORT_RANGE } from "../node-ports/node-port-plan";
+import type { NodePortRefusal } from "../node-ports/node-ports";
 import { requestedClusterIPs, type Take } from "./address-plan";
 
 const SERVICES: ResourceName = { group: "", resource: "services", kind: "Service" };

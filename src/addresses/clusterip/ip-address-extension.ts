@@ -17,13 +17,13 @@ import type { Family } from "../../core/net/family";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { alreadyExists, serviceUnavailable, type Status } from "../../api/meta/status";
 import type { ResourceDefinition } from "../../api/registry/resource";
-import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
+import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
 import { ownerOf } from "../topology/route";
-import type { AddressLedger } from "./address-ledger";
+import type { AddressLedger } from "../ledger/address-ledger";
 import type { ClaimedPrefixes } from "./claimed-prefixes";
-import { type HeldRow, HeldRows, type HeldRowsPorts } from "./held-rows";
+import { type HeldRow, HeldRows, type HeldRowsPorts } from "../ledger/held-rows";
 import type { ManagedAddresses } from "./managed-addresses";
-import type { TakenAddress } from "./wanted-address";
+import type { TakenAddress } from "../ledger/wanted-address";
 
 /** Between two looks for a row that nobody speaks for just now: its segment is handed over, or its owner does not answer. */
 const LOOK_AGAIN_MS = 100;

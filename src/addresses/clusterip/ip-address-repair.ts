@@ -3,7 +3,7 @@
  * be given out twice. Those of Services are the services store's (service-repair.ts), those outside every claim nobody's.
  */
 import type { HeldAddress, WholeResult } from "../rpc/repair";
-import { RowRepair, type RowRepairPorts } from "./row-repair";
+import { RowRepair, type RowRepairPorts } from "../ledger/row-repair";
 
 export interface IPAddressRepairPorts extends RowRepairPorts {
   /** uid of the stored object of that name if it has to hold a row */

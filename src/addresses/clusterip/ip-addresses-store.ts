@@ -2,15 +2,15 @@
 import { ClusterStore } from "../../api/store/cluster-store";
 import type { IPAddressDelete, IPAddressesRpc, IPAddressWrite, SeedPage, SeedPageRequest } from "../rpc/ip-addresses";
 import type { AuditedStore, HeldAddress, IPAddressRestore, RepairedAddresses, WholeResult, WrittenAddress } from "../rpc/repair";
-import type { AddressLedger } from "./address-ledger";
+import type { AddressLedger } from "../ledger/address-ledger";
 import { ClaimedPrefixes } from "./claimed-prefixes";
 import { IPAddressExtension, type IPAddressSupply } from "./ip-address-extension";
 import { IPAddressRepair } from "./ip-address-repair";
 import { ManagedAddresses } from "./managed-addresses";
 import { ReleasedByServices } from "./released-by-services";
 import type { IPAddressStorage } from "./ip-address-storage";
-import { type LedgerParts, ledgerParts, type LedgerStorePorts } from "./ledger-store";
-import type { AskedAddress } from "./wanted-address";
+import { type LedgerParts, ledgerParts, type LedgerStorePorts } from "../ledger/ledger-store";
+import type { AskedAddress } from "../ledger/wanted-address";
 
 export interface IPAddressesStorePorts extends LedgerStorePorts {
   /** in the same database as `storage` */

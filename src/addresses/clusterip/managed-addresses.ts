@@ -2,11 +2,11 @@
 import type { IPAddress } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
-import type { StoreTurn } from "../../api/store/store-turn";
+import type { StoreTurn } from "../../api/store/state/store-turn";
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { IPAddressDelete, IPAddressWrite } from "../rpc/ip-addresses";
 import type { IPAddressRestore, WrittenAddress } from "../rpc/repair";
-import type { AddressLedger } from "./address-ledger";
+import type { AddressLedger } from "../ledger/address-ledger";
 import { compareGens, type IPAddressStorage } from "./ip-address-storage";
 
 export interface ManagedAddressesPorts {

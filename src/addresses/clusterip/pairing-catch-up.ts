@@ -4,11 +4,11 @@
  */
 import type { Service } from "../../api/meta/kubernetes";
 import type { ChangeType } from "../../api/meta/watch-event";
-import type { StoredObject, StoreStorage } from "../../api/store/store-storage";
+import type { StoredObject, StoreStorage } from "../../api/store/state/store-storage";
 import { familyOfText } from "../../core/net/family";
 import type { IPAddressWrite } from "../rpc/ip-addresses";
 import { heldAddresses } from "./address-plan";
-import type { LedgerStorage } from "./ledger-storage";
+import type { LedgerStorage } from "../ledger/ledger-storage";
 import type { Pairing } from "./pairing";
 import { ipAddressWrite } from "./service-supply";
 

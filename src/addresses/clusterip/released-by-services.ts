@@ -4,7 +4,7 @@
  */
 import type { AddressRow } from "../rpc/service-cidr";
 import { compareGens, type IPAddressStorage } from "./ip-address-storage";
-import { HeldRows, type HeldRowsPorts } from "./held-rows";
+import { HeldRows, type HeldRowsPorts } from "../ledger/held-rows";
 
 export interface ReleasedByServicesPorts extends HeldRowsPorts {
   storage: Pick<IPAddressStorage, "genGet">;

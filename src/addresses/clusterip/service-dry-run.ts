@@ -1,7 +1,7 @@
 /** Dry runs of Services take no address: a dynamic one is shown as a range's network address, a static one has to be usable in a range. */
 import type { Service } from "../../api/meta/kubernetes";
 import { serviceUnavailable, type Status } from "../../api/meta/status";
-import type { Admission, Operation } from "../../api/store/extension";
+import type { Admission, Operation } from "../../api/store/state/extension";
 import { parseAddress } from "../../core/net/address";
 import { formatPrefix } from "../../core/net/prefix";
 import { isUsableIn } from "../../core/net/usable";
@@ -9,7 +9,7 @@ import { storedPrefix } from "../topology/stored-prefix";
 import { applyTaken, dryRunAddress, type Take } from "./address-plan";
 import { takeRefused } from "./errors";
 import type { ServiceSupply } from "./service-supply";
-import type { TopologySource } from "./topology-source";
+import type { TopologySource } from "../ledger/topology-source";
 
 export class ServiceDryRun {
   /** operations that have the Coordinator's newest topology */

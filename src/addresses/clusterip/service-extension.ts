@@ -16,19 +16,19 @@ import { invalid, tooManyRequests } from "../../api/meta/status";
 import type { Scope } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import type { ResourceDefinition } from "../../api/registry/resource";
-import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
-import type { StoreStorage } from "../../api/store/store-storage";
-import type { AddressLedger } from "./address-ledger";
+import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
+import type { StoreStorage } from "../../api/store/state/store-storage";
+import type { AddressLedger } from "../ledger/address-ledger";
 import { type AddressPlan, applyTaken, heldAddresses, planClusterIPs } from "./address-plan";
 import { nodePortRefused } from "./errors";
-import type { LedgerStorage } from "./ledger-storage";
-import { applyNodePorts, type NodePortTake, planNodePorts } from "./node-port-plan";
-import type { NodePorts } from "./node-ports";
+import type { LedgerStorage } from "../ledger/ledger-storage";
+import { applyNodePorts, type NodePortTake, planNodePorts } from "../node-ports/node-port-plan";
+import type { NodePorts } from "../node-ports/node-ports";
 import type { Pairing } from "./pairing";
 import { PairingCatchUp } from "./pairing-catch-up";
 import { ServiceDryRun } from "./service-dry-run";
 import { fitsPlan, ServiceSupplier, type ServiceSupply } from "./service-supply";
-import type { TopologySource } from "./topology-source";
+import type { TopologySource } from "../ledger/topology-source";
 
 export interface ServicePorts {
   definition: ResourceDefinition;

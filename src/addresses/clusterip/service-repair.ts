@@ -11,7 +11,7 @@
  *
  * On disk at a crash after the turn that wrote the row: no IPAddress yet. The next pass writes it.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { Service } from "../../api/meta/kubernetes";
@@ -25,11 +25,11 @@ import type {
   WholeResult,
   WrittenAddress,
 } from "../rpc/repair";
-import { storageKey } from "../../api/store/keys";
-import type { TakenAddress } from "./wanted-address";
+import { storageKey } from "../../api/store/state/keys";
+import type { TakenAddress } from "../ledger/wanted-address";
 import type { Pairing } from "./pairing";
 import { heldAddresses } from "./address-plan";
-import { type HoldingObject, RowRepair, type RowRepairPorts } from "./row-repair";
+import { type HoldingObject, RowRepair, type RowRepairPorts } from "../ledger/row-repair";
 
 export interface ServiceRepairPorts extends RowRepairPorts {
   pairing: Pairing;

@@ -1,13 +1,13 @@
 /** Takes the addresses that a Service needs, has their IPAddress objects written, or says why there are none. */
 import type { Service } from "../../api/meta/kubernetes";
 import { serviceUnavailable, type Status } from "../../api/meta/status";
-import type { Operation } from "../../api/store/extension";
+import type { Operation } from "../../api/store/state/extension";
 import type { IPAddressWrite } from "../rpc/ip-addresses";
-import type { AddressLedger } from "./address-ledger";
+import type { AddressLedger } from "../ledger/address-ledger";
 import type { Take } from "./address-plan";
 import { takeRefused } from "./errors";
 import type { Pairing } from "./pairing";
-import type { SupplyRefusal, TakenAddress } from "./wanted-address";
+import type { SupplyRefusal, TakenAddress } from "../ledger/wanted-address";
 
 /** Addresses that an operation took, by their place in clusterIPs. */
 export interface ServiceSupply {

@@ -7,8 +7,8 @@ import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
 import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
-import { type ChangeFilter, type Followers, pokingFollowers } from "../../api/store/follower-pokes";
-import { observed } from "../../api/store/observed";
+import { type ChangeFilter, type Followers, pokingFollowers } from "../../api/store/feeds/follower-pokes";
+import { observed } from "../../api/store/feeds/observed";
 import { directoryKey } from "../../tenancy/directory-keys";
 import type { CoordinatorRpc } from "../rpc/topology";
 import type { IPAddressesRpc } from "../rpc/ip-addresses";
@@ -32,21 +32,21 @@ import type {
   RepairedNodePorts,
 } from "../rpc/repaired-node-ports";
 import type { HeldNodePort } from "../../api/registry/services/held-by-service";
-import type { AddressLedger } from "./address-ledger";
-import { CountKeeper } from "./count-keeper";
+import type { AddressLedger } from "../ledger/address-ledger";
+import { CountKeeper } from "../ledger/count-keeper";
 import { isHeldByStored } from "./address-plan";
 import { DefaultService } from "./default-service";
-import type { FreeCountStorage } from "./free-counts";
-import { type LedgerParts, ledgerParts, type LedgerPeers, type LedgerStorePorts } from "./ledger-store";
-import type { NodePortStorage } from "./node-port-storage";
-import { NodePortRepair } from "./node-port-repair";
-import { NodePorts } from "./node-ports";
+import type { FreeCountStorage } from "../ledger/free-counts";
+import { type LedgerParts, ledgerParts, type LedgerPeers, type LedgerStorePorts } from "../ledger/ledger-store";
+import type { NodePortStorage } from "../node-ports/node-port-storage";
+import { NodePortRepair } from "../node-ports/node-port-repair";
+import { NodePorts } from "../node-ports/node-ports";
 import { Pairing } from "./pairing";
-import { ReleaseInquiry } from "./release-inquiry";
+import { ReleaseInquiry } from "../ledger/release-inquiry";
 import { ServiceExtension } from "./service-extension";
 import { ServiceRepair } from "./service-repair";
 import type { ServiceSupply } from "./service-supply";
-import type { TopologySource } from "./topology-source";
+import type { TopologySource } from "../ledger/topology-source";
 
 /** How long the first request of a new cluster waits for the default ServiceCIDR to give out addresses. */
 const BOOTSTRAP_WAIT_MS = 10_000;

@@ -7,11 +7,11 @@ import { leastOf } from "../../core/base/extremes";
 import { OWNER_PREFIXES_MAX } from "../rpc/limits";
 import { mergeSiblings } from "../topology/claim";
 import { RETIRED } from "../topology/owner-content";
-import type { CoordinatorSettings } from "./coordinator-settings";
-import type { CoordinatorState, CoordinatorStorage } from "./coordinator-storage";
-import { endTimes } from "./due-times";
-import { isPointless, isWorthIt, rested } from "./handoff-rules";
-import { type TopologyView, viewOf } from "./topology-view";
+import type { CoordinatorSettings } from "./state/coordinator-settings";
+import type { CoordinatorState, CoordinatorStorage } from "./state/coordinator-storage";
+import { endTimes } from "./state/due-times";
+import { isPointless, isWorthIt, rested } from "./state/handoff-rules";
+import { type TopologyView, viewOf } from "./state/topology-view";
 
 /** Half of what an owner can be told of. */
 const MERGE_EARLY_SEGMENTS = OWNER_PREFIXES_MAX / 2;

@@ -6,16 +6,16 @@ import { EventRecorder, type EventRecorderPorts } from "../../api/events/event-r
 import type { FedPage } from "../../api/rpc/object-feed";
 import type { CollectionRequest, GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
-import { type Publisher, publisherAt } from "../../api/store/publisher";
+import { type Publisher, publisherAt } from "../../api/store/list/publisher";
 import { clusterName } from "../../tenancy/cluster-id";
 import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../rpc/topology";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../topology/topology-copy";
 import { Coordinator, type CoordinatorPorts } from "./coordinator";
 import type { CoordinatorPeers } from "./coordinator-ports";
-import type { CoordinatorStorage } from "./coordinator-storage";
+import type { CoordinatorStorage } from "./state/coordinator-storage";
 import type { Fence } from "./intents";
 import { rangesReading } from "./ranges-reading";
-import type { CoordinatorSettings } from "./coordinator-settings";
+import type { CoordinatorSettings } from "./state/coordinator-settings";
 import { storeObjects } from "./store-objects";
 
 /** Who reports on the default ServiceCIDR, and on all others, by upstream's names. */

@@ -7,7 +7,7 @@ import type { EventReport } from "../../api/events/event-recorder";
 import { referenceTo } from "../../api/events/event-recorder";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
-import { DEFAULT_SERVICE_CIDR, isDeleting, readyConditionOf } from "./service-cidr-object";
+import { DEFAULT_SERVICE_CIDR, isDeleting, readyConditionOf } from "./state/service-cidr-object";
 
 const ACTION = "DefaultServiceCIDRSync";
 

@@ -1,6 +1,6 @@
 /** A job that changes one ServiceCIDR object and nothing else. */
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
-import type { CidrRow } from "./coordinator-storage";
+import type { CidrRow } from "./state/coordinator-storage";
 import type { JobContext } from "./job-context";
 import type { JobOutcome } from "./job-runner";
 

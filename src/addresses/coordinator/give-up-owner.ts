@@ -14,8 +14,8 @@ import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { JobContext } from "./job-context";
 import type { JobOutcome } from "./job-runner";
-import { ownerLostReport } from "./service-cidr-object";
-import { claimUnownedFor } from "./unowned-claims";
+import { ownerLostReport } from "./state/service-cidr-object";
+import { claimUnownedFor } from "./state/unowned-claims";
 
 /** Everything happens in one transaction. `seenEpoch`: the tombstone's, for the log. */
 export async function giveUpOwner(context: JobContext, ownerUid: string, seenEpoch: number): Promise<JobOutcome> {

@@ -9,8 +9,8 @@ import { claimUnowned } from "../topology/claim";
 import type { Move } from "../topology/moves";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
-import { openMoves } from "./handoff-rules";
-import type { TopologyView } from "./topology-view";
+import { openMoves } from "./state/handoff-rules";
+import type { TopologyView } from "./state/topology-view";
 
 /** Targets of one source side by side: each costs four calls, and addresses on their way can be neither taken nor freed. */
 export const TARGETS_TOGETHER = 50;

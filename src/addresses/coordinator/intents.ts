@@ -13,14 +13,14 @@ import { forbiddenField } from "../../api/meta/field-errors";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { invalid, serviceUnavailable, type Status } from "../../api/meta/status";
 import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
-import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
+import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
 import { claimUnowned } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
-import type { CidrRow } from "./coordinator-storage";
-import type { MirroredStorage } from "./mirrored-storage";
-import { addFinalizer, cidrRowOf, isDeleting, isReadyFalse } from "./service-cidr-object";
-import type { TopologyView } from "./topology-view";
-import { claimUnownedFor } from "./unowned-claims";
+import type { CidrRow } from "./state/coordinator-storage";
+import type { MirroredStorage } from "./state/mirrored-storage";
+import { addFinalizer, cidrRowOf, isDeleting, isReadyFalse } from "./state/service-cidr-object";
+import type { TopologyView } from "./state/topology-view";
+import { claimUnownedFor } from "./state/unowned-claims";
 
 /** A fence outlives its operation's deadline by this time: the write itself must fall inside. */
 const FENCE_GRACE_MS = 10_000;

@@ -1,12 +1,12 @@
 /** What the Coordinator's jobs share. */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { CoordinatorPeers, ServiceCIDRObjects } from "./coordinator-ports";
-import type { CoordinatorSettings } from "./coordinator-settings";
-import type { CoordinatorStorage } from "./coordinator-storage";
+import type { CoordinatorSettings } from "./state/coordinator-settings";
+import type { CoordinatorStorage } from "./state/coordinator-storage";
 import type { FreeHints } from "./free-hints";
 import type { RangeReports } from "./range-reports";
 import type { SeedListing } from "./seed-listing";
-import type { TopologyView } from "./topology-view";
+import type { TopologyView } from "./state/topology-view";
 
 export interface JobContext {
   settings: CoordinatorSettings;

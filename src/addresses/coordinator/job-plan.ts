@@ -2,11 +2,11 @@
  * The plan: which actions the Coordinator's rows call for. It looks at the rows alone, so it makes no difference what was attempted before a
  * crash. Each kind of action has its file in jobs/.
  */
-import type { CidrRow } from "./coordinator-storage";
+import type { CidrRow } from "./state/coordinator-storage";
 import { compareDefault } from "./default-range";
-import { mayBegin, openMoves } from "./handoff-rules";
-import { DEFAULT_SERVICE_CIDR, delayed, READY, sameCondition } from "./service-cidr-object";
-import type { TopologyView } from "./topology-view";
+import { mayBegin, openMoves } from "./state/handoff-rules";
+import { DEFAULT_SERVICE_CIDR, delayed, READY, sameCondition } from "./state/service-cidr-object";
+import type { TopologyView } from "./state/topology-view";
 
 export type Action =
   /** The default ServiceCIDR does not exist. */

@@ -1,7 +1,7 @@
 /** The Coordinator's rows as consumers of the ranges read them. */
 import type { RangesReading } from "../rpc/topology";
-import { isConfiguredRow } from "./configured-ranges";
-import type { CidrRow, CoordinatorState } from "./coordinator-storage";
+import { isConfiguredRow } from "./state/configured-ranges";
+import type { CidrRow, CoordinatorState } from "./state/coordinator-storage";
 
 /**
  * A ServiceCIDR is ready when its object shows that, so that any other reader of the object agrees. While the configured ranges alone count, no

@@ -10,7 +10,7 @@ import type { SeedRow } from "../rpc/ip-addresses";
 import { PrefixIndex } from "../topology/prefix-index";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { CoordinatorPeers } from "./coordinator-ports";
-import type { TopologyView } from "./topology-view";
+import type { TopologyView } from "./state/topology-view";
 
 /** The objects by the segment in which they lie. */
 type Listed = ReadonlyMap<string, SeedRow[]>;

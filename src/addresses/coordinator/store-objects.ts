@@ -1,14 +1,14 @@
 /** The Coordinator's own writes of ServiceCIDR objects, through the store's turn and in its transaction. */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { Random } from "../../core/base/ports";
 import type { KubeObject, ServiceCIDR } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
 import type { ObjectKey } from "../../api/rpc/store";
-import { storageKey } from "../../api/store/keys";
-import type { StoreEngine } from "../../api/store/store-engine";
+import { storageKey } from "../../api/store/state/keys";
+import type { StoreEngine } from "../../api/store/engine/store-engine";
 import type { Fence } from "./intents";
 import type { ServiceCIDRObjects } from "./coordinator-ports";
-import { isDeleting } from "./service-cidr-object";
+import { isDeleting } from "./state/service-cidr-object";
 
 type ServiceCIDRStore = Pick<StoreEngine<Fence>, "internally" | "clock" | "get"> & { random: Pick<Random, "uuid"> };
 

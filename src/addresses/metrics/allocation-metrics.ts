@@ -1,7 +1,7 @@
 /**
  * Counts allocations by CIDR. The object that asks for addresses counts.
  *
- * Counters outlive the object that counts. Changes are written with its commits, and by the keeper (clusterip/count-keeper.ts). Only what is written
+ * Counters outlive the object that counts. Changes are written with its commits, and by the keeper (ledger/count-keeper.ts). Only what is written
  * is shown. So a crash loses only counts that nobody has seen, and no counter ever goes back.
  */
 import type { Scope } from "../../core/net/band";

@@ -1,4 +1,4 @@
-/** Counters that are written with the commits of their object, and by the keeper (clusterip/count-keeper.ts). */
+/** Counters that are written with the commits of their object, and by the keeper (ledger/count-keeper.ts). */
 export interface KeptCounters {
   /** whether `save` would write anything */
   readonly unsaved: boolean;

@@ -17,7 +17,7 @@
  */
 import { referenceTo } from "../../api/events/event-recorder";
 import type { Service } from "../../api/meta/kubernetes";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import { specOf } from "../../api/registry/services/predicates";
 import type { RepairPorts } from "./repair-ports";

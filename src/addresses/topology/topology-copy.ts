@@ -5,7 +5,7 @@
  * the Coordinator replaces it.
  */
 import type { Digest } from "../../core/base/ports";
-import { seal, unseal } from "../../core/base/sealed-text";
+import { seal, unseal } from "../../core/encoding/sealed-text";
 import type { Topology } from "../rpc/topology";
 
 interface CopiedTopology extends Pick<Topology, "claims" | "ranges" | "withoutBands"> {

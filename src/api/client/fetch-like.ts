@@ -1,5 +1,5 @@
 /** What a follower asks of `fetch`. */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { Body } from "./body-lines";
 
 /** The parts of an answer of `fetch` that are needed. */

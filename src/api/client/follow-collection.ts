@@ -7,7 +7,7 @@
  * - When the snapshot of a list in pages is gone (410), one page has all.
  * - It rests longer after each error, until the server sends something.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock, Random } from "../../core/base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { type Body, linesOf } from "./body-lines";

@@ -17,12 +17,12 @@
  * - Retries change nothing: the time of a report, which strictly grows in one recorder, shows whether it has been written.
  * - The event lives in the namespace of the object, `default` where it has none, as upstream.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { CoreEvent, KubeObject } from "../meta/kubernetes";
-import { utf8Length } from "../../core/base/utf8-length";
+import { utf8Length } from "../../core/encoding/utf8-length";
 import type { Status } from "../meta/status";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../rpc/store";
 import { eventName } from "./event-name";

@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../meta/kubernetes";
-import { isJsonObject, type JsonObject } from "../schema/json-value";
+import { isJsonObject, type JsonObject } from "../schema/json/json-value";
 import { badRequest, type Status, unclassified } from "../meta/status";
 import { rfc3339Seconds } from "../meta/time";
 import { checkConfig, joinedErrors } from "./check-config";

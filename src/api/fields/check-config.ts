@@ -2,7 +2,7 @@
  * Whether an apply configuration fits its schema. Here an unknown field is an error whatever fieldValidation says.
  * Texts: structured-merge-diff typed/validate.go, where values print as Go prints them.
  */
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json/json-value";
 import type { FieldType, MessageSchema } from "../schema/types";
 import { itemElement, type ListShape, rootShape, type Shape, type StructPlan } from "./field-plan";
 import { elementText, fieldElement, type PathElement } from "./path-element";

@@ -1,6 +1,6 @@
 /** Which fields differ between two states of an object (structured-merge-diff typed/compare). */
 import { semanticEqual } from "../meta/equality";
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { itemElement, type ListShape, planOf, type Shape, type StructPlan } from "./field-plan";
 import { fieldElement, type PathElement } from "./path-element";

@@ -2,7 +2,7 @@
  * FieldsV1 of everything that a create sets, in one walk over the object. A comparison with an empty object gives the same tree and costs
  * more.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json/json-value";
 import { semanticEqual } from "../meta/equality";
 import { UNTRACKED_METADATA } from "./field-set-of";
 import { type ListShape, itemElement, planOf, type Shape, type StructPlan } from "./field-plan";

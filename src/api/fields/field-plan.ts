@@ -3,8 +3,8 @@
  * an identity, and the value of an absent member of a Go struct.
  * Source: structured-merge-diff schema, kube-openapi schemaconv, and how Go encodes the members of a struct.
  */
-import type { JsonObject, JsonValue } from "../schema/json-value";
-import { isJsonObject } from "../schema/json-value";
+import type { JsonObject, JsonValue } from "../schema/json/json-value";
+import { isJsonObject } from "../schema/json/json-value";
 import type { Field, FieldType, MessageSchema } from "../schema/types";
 import { fieldElement, type PathElement, valueElement } from "./path-element";
 

@@ -1,5 +1,5 @@
 /** The fields that an object sets (structured-merge-diff typed/tofieldset). */
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { FREE, itemElement, type ListShape, rootShape, type Shape, type StructPlan } from "./field-plan";
 import { fieldElement, type PathElement } from "./path-element";

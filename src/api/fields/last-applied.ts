@@ -2,8 +2,8 @@
  * The annotation in which client-side `kubectl apply` keeps its configuration, and its part in a server-side apply by the manager
  * `kubectl`. Source: apimachinery pkg/util/managedfields/internal (lastapplied.go, lastappliedmanager.go, lastappliedupdater.go).
  */
-import { parseJson } from "../../core/base/exact-json";
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json-value";
+import { parseJson } from "../../core/encoding/exact-json";
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { checkConfig } from "./check-config";
 import { compareObjects } from "./compare";

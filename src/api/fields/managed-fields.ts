@@ -3,7 +3,7 @@
  * Source: apimachinery pkg/util/managedfields/internal/managedfields.go (identity, order, what counts as malformed).
  */
 import type { ObjectMeta } from "../meta/kubernetes";
-import type { JsonValue } from "../schema/json-value";
+import type { JsonValue } from "../schema/json/json-value";
 import { parseTime } from "../meta/time";
 import { PathSet } from "./path-set";
 

@@ -1,5 +1,5 @@
 /** Merges an apply configuration into the live object by its schema (structured-merge-diff typed/merge). */
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { FREE, itemElement, type ListShape, rootShape, type Shape } from "./field-plan";
 import type { PathElement } from "./path-element";

@@ -1,5 +1,5 @@
 /** How a change of an object changes the fields that its managers own (structured-merge-diff merge/update.go). */
-import type { JsonObject } from "../schema/json-value";
+import type { JsonObject } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { type Comparison, compareObjects } from "./compare";
 import { type Managers, withFields } from "./managed-fields";

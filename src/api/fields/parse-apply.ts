@@ -2,14 +2,14 @@
  * The body of an apply, YAML or JSON, as a JSON object. Texts: apiserver endpoints/handlers/patch.go (applyPatcher) and
  * sigs.k8s.io/yaml, which reads YAML by way of JSON.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
-import { goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json-value";
+import { goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json/json-value";
 import { badRequest, requestTooLarge, type Status } from "../meta/status";
 import { APPLIED_VALUES_MAX, DEPTH_MAX, TOO_MANY_APPLIED } from "../schema/decode-limits";
-import { type JsonShape, shapeOf } from "../schema/json-text";
-import { TOO_DEEP } from "../schema/value-walk";
-import { type ParsedYaml, parseYamlText } from "../schema/yaml-text";
+import { type JsonShape, shapeOf } from "../schema/json/json-text";
+import { TOO_DEEP } from "../schema/json/value-walk";
+import { type ParsedYaml, parseYamlText } from "../schema/json/yaml-text";
 
 export interface ParsedConfig {
   config: JsonObject;

@@ -5,7 +5,7 @@
  */
 import { cutValue, VALUE_MAX_CHARACTERS } from "../meta/bounded-status";
 import { DEPTH_MAX } from "../schema/decode-limits";
-import { type JsonValue, membersIn } from "../schema/json-value";
+import { type JsonValue, membersIn } from "../schema/json/json-value";
 
 export type PathElement = string;
 

@@ -2,7 +2,7 @@
  * Sets of field paths as a tree: the fields that a manager owns, or that a write changed. A path may belong to the set without the paths
  * above or below it. FieldsV1 is the same tree in JSON. Source of format and order: structured-merge-diff fieldpath.
  */
-import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json-value";
+import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json/json-value";
 import { canonicalElement, type PathElement, sortedElements, UNKNOWN_ELEMENT } from "./path-element";
 
 /**

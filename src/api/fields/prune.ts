@@ -1,5 +1,5 @@
 /** Removes the fields that a manager applied last time and no longer applies (structured-merge-diff merge/update.go prune). */
-import type { JsonObject } from "../schema/json-value";
+import type { JsonObject } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { fieldSetOf } from "./field-set-of";
 import type { Manager, Managers } from "./managed-fields";

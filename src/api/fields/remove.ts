@@ -1,5 +1,5 @@
 /** Removes the items of a path set from an object (structured-merge-diff typed/remove). */
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { FREE, itemElement, type ListShape, rootShape, type Shape, shapeBelow } from "./field-plan";
 import { fieldElement } from "./path-element";

@@ -3,7 +3,7 @@
  * Source: apimachinery pkg/util/managedfields/internal (fieldmanager.go Update, skipnonapplied, capmanagers, managedfieldsupdater).
  */
 import type { KubeObject } from "../meta/kubernetes";
-import type { JsonObject } from "../schema/json-value";
+import type { JsonObject } from "../schema/json/json-value";
 import { rfc3339Seconds } from "../meta/time";
 import { isSame } from "./compare";
 import { createdFields } from "./created-fields";

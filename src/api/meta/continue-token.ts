@@ -1,6 +1,6 @@
 /** The tokens that continue a list (upstream apiserver storage/continue.go). */
 import { err, ok, type Result } from "../../core/base/result";
-import { decodeBase64Url, encodeBase64Url } from "../../core/base/base64";
+import { decodeBase64Url, encodeBase64Url } from "../../core/encoding/base64";
 
 /** The place where a list goes on; opaque to clients. */
 export interface ContinueToken {

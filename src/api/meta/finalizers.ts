@@ -6,7 +6,7 @@
  *   marked, its grace is pending             -> only a shorter grace counts, no policy; without one keep
  *   marked, its grace is over                -> the finalizers of the policy; nothing new: keep
  */
-import { type Int64, nearestInt64 } from "../../core/base/exact-json";
+import { type Int64, nearestInt64 } from "../../core/encoding/exact-json";
 import type { ObjectMeta } from "./kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "./object-meta";
 import { parseTime, rfc3339Seconds } from "./time";

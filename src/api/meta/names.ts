@@ -3,7 +3,7 @@
  * Rules and texts: upstream apimachinery pkg/util/validation and pkg/api/validation/path. They are loops and no regular
  * expressions, because every name, label and annotation of every write passes through them.
  */
-import { utf8Length } from "../../core/base/utf8-length";
+import { utf8Length } from "../../core/encoding/utf8-length";
 
 export const LABEL_LENGTH_MAX = 63;
 const SUBDOMAIN_LENGTH_MAX = 253;

@@ -7,7 +7,7 @@ import type { FieldError } from "./field-errors";
 import type { ObjectMeta, OwnerReference } from "./kubernetes";
 import { maskTrailingDash } from "./generate-name";
 import { validateDNS1123Label, validateLabelKey, validateLabelValue, validateQualifiedName } from "./names";
-import { utf8Length } from "../../core/base/utf8-length";
+import { utf8Length } from "../../core/encoding/utf8-length";
 import { rfc3339Seconds } from "./time";
 
 export const FINALIZER_ORPHAN = "orphan";

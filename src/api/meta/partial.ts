@@ -1,5 +1,5 @@
 /** PartialObjectMetadata and its list (upstream apimachinery pkg/apis/meta/v1): metadata alone, from stored text. `version` is of meta.k8s.io. */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { listMetaText } from "./list";
 import type { Envelope, ListMeta } from "./list";
 import { typeHead } from "./type-meta";

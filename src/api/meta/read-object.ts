@@ -1,4 +1,4 @@
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { KubeObject } from "./kubernetes";
 
 /** The object in a stored text; undefined = the text is damaged. */

@@ -1,5 +1,5 @@
 /** Frames of a watch stream: one JSON document `{"type":T,"object":O}` per line (upstream apiserver pkg/endpoints/handlers/watch.go). */
-import { encodeBase64 } from "../../core/base/base64";
+import { encodeBase64 } from "../../core/encoding/base64";
 import type { ObjectMeta } from "./kubernetes";
 import type { Status } from "./status";
 import { spliceTypeMeta, typeHead } from "./type-meta";

@@ -1,6 +1,6 @@
 /** The `$` members that steer a strategic merge (upstream apimachinery pkg/util/strategicpatch). */
-import { getMember, isJsonObject, setMember } from "../schema/json-value";
-import type { JsonObject, JsonValue } from "../schema/json-value";
+import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
+import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { refuse } from "./patch-error";
 
 export const PATCH = "$patch";

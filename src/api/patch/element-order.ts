@@ -6,7 +6,7 @@
  *
  * Elements that the patch does not name go in front of the first named one that follows them in the stored list.
  */
-import type { JsonValue } from "../schema/json-value";
+import type { JsonValue } from "../schema/json/json-value";
 
 /** The identity of an element: the value of its merge key, or the primitive itself. */
 export type Identity = (element: JsonValue) => JsonValue | undefined;

@@ -14,11 +14,11 @@
  * Members are own members: no name reaches a prototype.
  */
 import fastJsonPatch from "fast-json-patch";
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { DEPTH_MAX } from "../schema/decode-limits";
-import { getMember, goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json-value";
+import { getMember, goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json/json-value";
 import { parsePatch, wrongForm } from "./patch-body";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 

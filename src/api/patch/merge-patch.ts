@@ -7,8 +7,8 @@
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { parsePatch, wrongForm } from "./patch-body";
-import { getMember, isJsonObject, setMember } from "../schema/json-value";
-import type { JsonObject, JsonValue } from "../schema/json-value";
+import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
+import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import type { PatchError } from "./patch-error";
 
 /** A new value; shares unchanged parts with its inputs and changes neither. */

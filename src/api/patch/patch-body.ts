@@ -1,11 +1,11 @@
 /** The body of a patch: its parsing, and the errors in the words of Go. */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
-import { syntaxError } from "../schema/json-syntax";
+import { syntaxError } from "../schema/json/json-syntax";
 import { DEPTH_MAX, VALUES_MAX } from "../schema/decode-limits";
-import { isOperationField, operationProblems, repeatedFields, shapeOf } from "../schema/json-text";
+import { isOperationField, operationProblems, repeatedFields, shapeOf } from "../schema/json/json-text";
 import type { PatchError } from "./patch-error";
-import { goKind, isJsonObject, type JsonValue, membersIn } from "../schema/json-value";
+import { goKind, isJsonObject, type JsonValue, membersIn } from "../schema/json/json-value";
 
 /** The parsed body of a patch. What is wrong with it stands behind `context`, in Go's words. */
 export function parsePatch(text: string, context: string): Result<JsonValue, PatchError> {

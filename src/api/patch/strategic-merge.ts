@@ -21,8 +21,8 @@ import { directiveList, isDirective, patchDirective, retained, withoutDirectives
 import { firstPlaces, orderElements } from "./element-order";
 import type { Identity } from "./element-order";
 import { parsePatch, wrongForm } from "./patch-body";
-import { getMember, isJsonObject, setMember } from "../schema/json-value";
-import type { JsonObject, JsonValue } from "../schema/json-value";
+import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
+import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 
 /** The schema of an object's members: a message, a map of one type, or unknown. */

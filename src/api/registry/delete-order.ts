@@ -1,5 +1,5 @@
 /** A DELETE of one stored object: the rules of its kind around the plan of meta/finalizers.ts. */
-import type { Int64 } from "../../core/base/exact-json";
+import type { Int64 } from "../../core/encoding/exact-json";
 import { applyDeletionMark, isDeletionComplete, planDeletion } from "../meta/finalizers";
 import type { PropagationPolicy } from "../meta/finalizers";
 import type { KubeObject, ObjectMeta } from "../meta/kubernetes";

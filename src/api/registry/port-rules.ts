@@ -1,5 +1,5 @@
 /** Rules of ports that several kinds share. Source: upstream apimachinery pkg/util/validation (IsValidPortNum, IsValidPortName). */
-import { utf8Length } from "../../core/base/utf8-length";
+import { utf8Length } from "../../core/encoding/utf8-length";
 import { type FieldError, invalidValue } from "../meta/field-errors";
 
 const PORT_MAX = 65535;

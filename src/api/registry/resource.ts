@@ -2,7 +2,7 @@
  * What a served resource is. Routes, discovery, OpenAPI, stores, tables and selectors read one ResourceDefinition for each resource.
  * A new resource is one entry in `all.ts` and its strategy.
  */
-import type { Int64 } from "../../core/base/exact-json";
+import type { Int64 } from "../../core/encoding/exact-json";
 import type { FieldError } from "../meta/field-errors";
 import type { DeleteOptions, KubeObject } from "../meta/kubernetes";
 import type { RowCondition } from "../meta/table";

@@ -1,5 +1,5 @@
 /** Names that are one segment of a path, and no more: those of roles, bindings and core events. */
-import { utf8Length } from "../../core/base/utf8-length";
+import { utf8Length } from "../../core/encoding/utf8-length";
 import { validatePathSegmentName } from "../meta/names";
 
 /** bytes; upstream has no limit of its own. A name must fit a URL, also in the token that continues a list. */

@@ -1,7 +1,7 @@
 /** What an earlier release stored, in the form that this one stores. */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { KubeObject } from "../meta/kubernetes";
-import { validateValue } from "../schema/decode-json";
+import { validateValue } from "../schema/json/decode-json";
 import type { MessageSchema } from "../schema/types";
 
 /**

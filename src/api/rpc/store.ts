@@ -2,7 +2,7 @@
  * What the Worker (and peers) may ask of a store of plain objects, the services store and the Coordinator's servicecidrs store alike.
  * Objects cross as JSON text *without* kind and apiVersion: stored once, answered in any served version by splicing two members in front.
  */
-import type { Int64 } from "../../core/base/exact-json";
+import type { Int64 } from "../../core/encoding/exact-json";
 import type { Status } from "../meta/status";
 import type { HistogramValue } from "../../core/telemetry/histogram";
 

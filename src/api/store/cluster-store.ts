@@ -2,7 +2,7 @@
  * One store of a cluster: a StoreEngine and what peers, cron and clients ask of it besides writes of single objects. The services store, the
  * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension.
  */
-import { HISTORY_COMPACTION_MS, LIST_COPY_LIFETIME_SECONDS } from "./limits";
+import { HISTORY_COMPACTION_MS, LIST_COPY_LIFETIME_SECONDS } from "./state/limits";
 import type { ControllersSetting } from "../../core/config/controllers";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
@@ -28,24 +28,24 @@ import type {
   WriteRequest,
   WriteResult,
 } from "../rpc/store";
-import { BatchedDeletion } from "./batched-deletion";
-import { pokingCollector } from "./collector-pokes";
-import type { StoreExtension } from "./extension";
-import { limited } from "./limited";
-import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "./list-copy";
-import { type ListBody, listPage } from "./list-page";
-import { tellsRemainder } from "./list-remainder";
-import { ownerSource } from "./list-source";
+import { BatchedDeletion } from "./write/batched-deletion";
+import { pokingCollector } from "./feeds/collector-pokes";
+import type { StoreExtension } from "./state/extension";
+import { limited } from "./quota/limited";
+import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "./list/list-copy";
+import { type ListBody, listPage } from "./list/list-page";
+import { tellsRemainder } from "./list/list-remainder";
+import { ownerSource } from "./list/list-source";
 import { NamespaceEmptying } from "./namespace-emptying";
-import { NamespaceGuard, type NamespaceGuardStorage } from "./namespace-guard";
-import { ObjectFeedReader } from "./object-feed-reader";
-import { ObjectLinksReader } from "./object-links-reader";
-import { type Publications, type Publisher, publisherAt } from "./publisher";
-import { QuotaGuard, type QuotaStorage } from "./quota-guard";
-import { StoreEngine } from "./store-engine";
-import type { StoreStorage } from "./store-storage";
-import type { WatchSink } from "./watch-hub";
-import { startWatch, type WatchStart } from "./watch-start";
+import { NamespaceGuard, type NamespaceGuardStorage } from "./write/namespace-guard";
+import { ObjectFeedReader } from "./feeds/object-feed-reader";
+import { ObjectLinksReader } from "./feeds/object-links-reader";
+import { type Publications, type Publisher, publisherAt } from "./list/publisher";
+import { QuotaGuard, type QuotaStorage } from "./quota/quota-guard";
+import { StoreEngine } from "./engine/store-engine";
+import type { StoreStorage } from "./state/store-storage";
+import type { WatchSink } from "./hub/watch-hub";
+import { startWatch, type WatchStart } from "./watch/watch-start";
 
 /** Whom every store calls. Each function answers for one call. */
 export interface StorePeers {

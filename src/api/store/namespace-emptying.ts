@@ -1,10 +1,10 @@
 /** A store's side of the deletion of a namespace (rule 20): nothing more is created in it, then its objects go. */
 import type { NamespaceRemains } from "../rpc/store";
-import type { BatchedDeletion } from "./batched-deletion";
-import { type KeyRange, namespaceRange } from "./keys";
-import { matchingKeys } from "./matching-keys";
-import type { NamespaceGuard } from "./namespace-guard";
-import type { StoreEngine } from "./store-engine";
+import type { BatchedDeletion } from "./write/batched-deletion";
+import { type KeyRange, namespaceRange } from "./state/keys";
+import { matchingKeys } from "./list/matching-keys";
+import type { NamespaceGuard } from "./write/namespace-guard";
+import type { StoreEngine } from "./engine/store-engine";
 
 /** Finalizers that the status of a namespace names, per resource: clients choose them, and the status must stay readable. */
 const FINALIZERS_TOLD_MAX = 100;

@@ -3,14 +3,14 @@
  * the store starts, and in the turn after a write that touched the object. What a crash or a refusal left undone the next start or read does.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { Endpoints, EndpointSlice, KubeObject } from "../../api/meta/kubernetes";
 import { qualifiedResource } from "../../api/meta/status";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../api/rpc/store";
-import { SERVER_MANAGER } from "../../api/store/field-tracking";
-import type { StoreObserver } from "../../api/store/observed";
+import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
+import type { StoreObserver } from "../../api/store/feeds/observed";
 import { type AdvertisedChange, endpointsChange, sliceChange } from "./advertised-objects";
 
 /** After a refusal reads go on without another attempt for so long. */

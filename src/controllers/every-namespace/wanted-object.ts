@@ -1,6 +1,6 @@
 /** An object that each active namespace has, as a controller makes it. */
 import type { KubeObject, Namespace } from "../../api/meta/kubernetes";
-import type { ChangeFilter } from "../../api/store/follower-pokes";
+import type { ChangeFilter } from "../../api/store/feeds/follower-pokes";
 
 export interface WantedObject {
   readonly name: string;

@@ -7,7 +7,7 @@ import type { OwnerReference } from "../../api/meta/kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
 import type { LinkChange, ObjectLinks } from "../../api/rpc/object-links";
 import type { ObjectKey } from "../../api/rpc/store";
-import { storageKey } from "../../api/store/keys";
+import { storageKey } from "../../api/store/state/keys";
 
 /** Where an object is: the store's name and the key in it. */
 export interface Place {

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import type { Operation, StoreExtension } from "../../api/store/extension";
+import type { Operation, StoreExtension } from "../../api/store/state/extension";
 import type { TerminatingNamespace } from "./namespace-deletion";
 
 /** How long the answer to a DELETE waits for slow stores. */

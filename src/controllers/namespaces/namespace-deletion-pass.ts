@@ -1,5 +1,5 @@
 /** The pass of the controller "namespaces" on the stores of a cluster: the ports of `deleteNamespaces` as calls with a timeout. */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";

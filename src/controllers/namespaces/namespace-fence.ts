@@ -12,7 +12,7 @@ import type { Namespace } from "../../api/meta/kubernetes";
 import { forbidden, serviceUnavailable, type Status } from "../../api/meta/status";
 import { namespacesDefinition } from "../../api/registry/namespaces/definition";
 import { NAMESPACE_FINALIZER } from "../../api/registry/namespaces/strategy";
-import type { Operation, ProposedChange, StoreExtension } from "../../api/store/extension";
+import type { Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
 import { conditionsAfter } from "./namespace-conditions";
 import type { EmptyingProgress, TerminatingNamespace } from "./namespace-deletion";
 

@@ -7,7 +7,7 @@
  * - A store says now and then what it holds. If that is not its mark, one of the two was brought back in time, or an answer was lost: it is told all.
  * - A store that knows later changes than there are has them from a time that this store has lost. From then on this store tells as somebody else.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
@@ -17,8 +17,8 @@ import { qualifiedResource } from "../../api/meta/status";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { limitsFor, limitsOf, type UsageRules, usageRules } from "../../api/registry/resource-quotas/usage";
 import type { HeldLimits, LimitedStore, QuotaLimits, QuotaMessage } from "../../api/rpc/quota";
-import type { Operation, StoreExtension } from "../../api/store/extension";
-import type { StoreEngine } from "../../api/store/store-engine";
+import type { Operation, StoreExtension } from "../../api/store/state/extension";
+import type { StoreEngine } from "../../api/store/engine/store-engine";
 
 /** How long the answer to a change of limits waits for slow stores. */
 export const PUSH_WAIT_MS = 2_000;

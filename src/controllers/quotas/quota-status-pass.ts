@@ -2,7 +2,7 @@
  * The status of ResourceQuotas: the limits in force, and what is used of them (upstream pkg/controller/resourcequota). Used amounts come from the
  * stores that count. A status is written only when it says something else than before.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { semanticEqual } from "../../api/meta/equality";

@@ -4,7 +4,7 @@
  */
 import { err, ok, type Result } from "../base/result";
 
-/** Every controller of upstream -> its older name, "" where it has none. What of them this server runs is in durable-objects/controllers.ts. */
+/** Every controller of upstream -> its older name, "" where it has none. What of them this server runs is in durable-objects/platform/controllers.ts. */
 const ALIASES = {
   "serviceaccount-token-controller": "serviceaccount-token",
   "endpoints-controller": "endpoint",

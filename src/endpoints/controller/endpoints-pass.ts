@@ -11,7 +11,7 @@ import { readObject } from "../../api/meta/read-object";
 import { endpointsDefinition } from "../../api/registry/endpoints/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { WriteRequest } from "../../api/rpc/store";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import type { Pass } from "../../controllers/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import {

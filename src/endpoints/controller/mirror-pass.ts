@@ -12,7 +12,7 @@ import { endpointsDefinition } from "../../api/registry/endpoints/definition";
 import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/definition";
 import { hasSelector, specOf } from "../../api/registry/services/predicates";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import type { Pass } from "../../controllers/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import type { FeedReader } from "../../controllers/followed/followed-store";

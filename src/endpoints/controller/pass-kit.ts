@@ -1,7 +1,7 @@
 /** What the passes of all endpoint controllers are made of, on the ports of one. */
 import { withTimeout } from "../../core/base/timeout";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import type { Pass } from "../../controllers/controller";
 import type { DueService } from "../sources/service-members";
 import { DueServices } from "./due-services";

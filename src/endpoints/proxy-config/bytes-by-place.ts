@@ -1,6 +1,6 @@
 /** One piece of a Service's bytes for all nodes, and when it last changed for each of them. */
-import type { MergedService } from "../client/merged-services";
-import type { NodePlace } from "../client/usable-endpoints";
+import type { MergedService } from "../merge/merged-services";
+import type { NodePlace } from "../merge/usable-endpoints";
 import type { Piece, ToldApart } from "./service-bytes";
 
 /** What nodes of one kind get. */

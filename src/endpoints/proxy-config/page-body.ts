@@ -1,5 +1,5 @@
 /** A page as the bytes of one JSON object. */
-import { FrameBuffer } from "../../api/store/frame-buffer";
+import { FrameBuffer } from "../../api/store/hub/frame-buffer";
 import type { ProxyConfigPage } from "./proxy-configs";
 
 /** Smaller pieces are joined to chunks of this size. A larger one goes out as it is: a page that waits for its client holds no copy of it. */

@@ -1,5 +1,5 @@
 /** What a node's data plane asks of its cluster's view, and how that travels in a header: headers are Latin-1, so it is URI-encoded JSON. */
-import type { NodePlace } from "../client/usable-endpoints";
+import type { NodePlace } from "../merge/usable-endpoints";
 
 export const POLL_HEADER = "x-servicenet-poll";
 

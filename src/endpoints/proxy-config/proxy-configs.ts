@@ -7,8 +7,8 @@
  * - An ETag of another run, another zone or a time whose removals are forgotten gets a full page.
  */
 import { greatestOf } from "../../core/base/extremes";
-import type { MergedService, ServiceChanges, ServiceRef } from "../client/merged-services";
-import type { NodePlace } from "../client/usable-endpoints";
+import type { MergedService, ServiceChanges, ServiceRef } from "../merge/merged-services";
+import type { NodePlace } from "../merge/usable-endpoints";
 import { BytesByPlace } from "./bytes-by-place";
 import { LOCAL_PIECE, type Piece, refBytes, SHARED_PIECE } from "./service-bytes";
 

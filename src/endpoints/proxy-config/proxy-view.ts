@@ -8,7 +8,7 @@ import type { FetchLike } from "../../api/client/fetch-like";
 import { internalError, overloaded, serviceUnavailable, type Status } from "../../api/meta/status";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
-import { type FollowedServices, followServices } from "../client/follow-services";
+import { type FollowedServices, followServices } from "../merge/follow-services";
 import { pageSize } from "./page-body";
 import type { Poll, ViewCounters } from "./poll";
 import { type ProxyConfigPage, ProxyConfigs } from "./proxy-configs";

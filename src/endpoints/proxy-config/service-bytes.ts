@@ -2,10 +2,10 @@
  * What a data plane needs of one Service on one node, as JSON bytes in two pieces. The first has the definition and the endpoints of the policy
  * Cluster, perhaps thousands; nodes share it. The second has the endpoints on the node itself.
  */
-import type { MergedService, ServiceRef } from "../client/merged-services";
+import type { MergedService, ServiceRef } from "../merge/merged-services";
 import { policyUse, type ProxiedPort } from "../../api/registry/services/proxied-service";
 import { type MergedEndpoint, portKey } from "../../api/registry/endpoint-slices/slice-portion";
-import { type NodePlace, usableEndpoints } from "../client/usable-endpoints";
+import { type NodePlace, usableEndpoints } from "../merge/usable-endpoints";
 
 /** The names that a Service tells apart. Every other node and zone gets the same bytes. */
 export interface ToldApart {

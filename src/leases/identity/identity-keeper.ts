@@ -6,10 +6,10 @@ import type { Lease } from "../../api/meta/kubernetes";
 import type { Status } from "../../api/meta/status";
 import { leasesDefinition } from "../../api/registry/leases/definition";
 import type { ObjectKey, WriteRequest } from "../../api/rpc/store";
-import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
 import type { Result } from "../../core/base/result";
-import { type SeenLease, seenNext } from "../client/leader-record";
+import { type SeenLease, seenNext } from "../election/leader-record";
 import { IDENTITY_NAMESPACE, type Instance, nextStep, renewal, type Step } from "./identity-lease";
 import { identityLeaseName } from "./lease-name";
 

@@ -17,7 +17,7 @@ import type { KubeObject, Lease } from "../../api/meta/kubernetes";
 import { validateLabelValue } from "../../api/meta/names";
 import { parseTime } from "../../api/meta/time";
 import type { ExpiryRule } from "../../controllers/object-expiry";
-import { createdBy, type Holding, renewedBy, type SeenLease, takenBy } from "../client/leader-record";
+import { createdBy, type Holding, renewedBy, type SeenLease, takenBy } from "../election/leader-record";
 
 export const IDENTITY_NAMESPACE = "kube-system";
 export const LABEL_IDENTITY = "apiserver.kubernetes.io/identity";

@@ -2,7 +2,7 @@
 import { leastOf } from "../../core/base/extremes";
 import { type FetchLike, refusal } from "../../api/client/fetch-like";
 import type { Lease } from "../../api/meta/kubernetes";
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { endOf, hasRunOut, IDENTITY_SELECTOR, isIdentityLease } from "./identity-lease";
 
 const LEASES = "/apis/coordination.k8s.io/v1/leases";

@@ -6,7 +6,7 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import type { Node } from "../../api/meta/kubernetes";
 import type { StoreCursor } from "../../api/rpc/object-links";
 import type { ValuedStore } from "../../api/rpc/object-values";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import { type Cursors, FollowedStore } from "../../controllers/followed/followed-store";
 import type { KnownNodes } from "./known-nodes";

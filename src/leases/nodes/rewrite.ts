@@ -2,7 +2,7 @@
 import type { Status } from "../../api/meta/status";
 import { readObject } from "../../api/meta/read-object";
 import type { KubeObject } from "../../api/meta/kubernetes";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import { isPassing } from "../../controllers/followed/refusals";
 import { updateRequest, type Writer } from "../../controllers/followed/write-requests";

@@ -6,7 +6,7 @@
  * controller makes Ready Unknown for each Node without a heartbeat. It alone can tell a Node without a kubelet from one whose kubelet only renews its
  * Lease.
  */
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import type { CollectedNodes } from "./collected-nodes";
 import type { CollectedPod, CollectedPods } from "./collected-pods";
 

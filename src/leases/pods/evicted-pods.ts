@@ -2,7 +2,7 @@
 import type { KubeObject, Pod } from "../../api/meta/kubernetes";
 import { addDefaultTolerations } from "../../api/registry/pods/default-tolerations";
 import { semanticEqual } from "../../api/meta/equality";
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { FedText } from "../../controllers/followed/followed-store";
 import type { FactRows } from "../../controllers/followed/kept-facts";
 import { KeptPods } from "./kept-pods";

@@ -15,7 +15,7 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import type { Pod } from "../../api/meta/kubernetes";
 import { readObject } from "../../api/meta/read-object";
 import type { WriteRequest } from "../../api/rpc/store";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import { type Pass, type PassResult, RETRY_MAX_MS } from "../../controllers/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import { FollowedStore } from "../../controllers/followed/followed-store";

@@ -18,7 +18,7 @@ import { withTimeout } from "../../core/base/timeout";
 import type { EventReport } from "../../api/events/event-recorder";
 import type { Pod } from "../../api/meta/kubernetes";
 import { readObject } from "../../api/meta/read-object";
-import { objectKey } from "../../api/store/keys";
+import { objectKey } from "../../api/store/state/keys";
 import { type Pass, type PassResult, RETRY_MAX_MS } from "../../controllers/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import { FollowedStore } from "../../controllers/followed/followed-store";

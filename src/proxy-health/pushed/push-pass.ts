@@ -12,7 +12,7 @@ import type { EndpointSlice } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { readObject } from "../../api/meta/read-object";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import { inRange, namespaceRange, objectKey } from "../../api/store/keys";
+import { inRange, namespaceRange, objectKey } from "../../api/store/state/keys";
 import type { PassResult } from "../../controllers/controller";
 import { FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";

@@ -21,7 +21,7 @@ import {
 } from "../../api/meta/endpoint-keys";
 import type { KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { SERVER_MANAGER } from "../../api/store/field-tracking";
+import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";
 import { hasPods } from "../../endpoints/sources/service-pods";
 import { isIdentityLease } from "../../leases/identity/identity-lease";

@@ -1,5 +1,5 @@
 /** From an object of a backup to the requests that make the same object in another cluster. Pure. */
-import { nearestInt64 } from "../../core/base/exact-json";
+import { nearestInt64 } from "../../core/encoding/exact-json";
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/meta/kubernetes";
 import type { BackupType } from "./format";

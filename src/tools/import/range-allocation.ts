@@ -2,7 +2,7 @@
  * Upstream's bitmap of the old allocators: the bytes of one big integer, most significant first, without leading
  * zero bytes. Its bit k is the address after the k-th of the range's network address, or the k-th port of a port range.
  */
-import { decodeBase64, encodeBase64Bytes } from "../../core/base/base64";
+import { decodeBase64, encodeBase64Bytes } from "../../core/encoding/base64";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { formatAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";

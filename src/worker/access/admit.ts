@@ -17,9 +17,9 @@ import { type NodeDecision, podReadProblem } from "../../access/nodes/node-decis
 import { ANONYMOUS_CALLER, type Caller, isMaster } from "../../access/identity/user";
 import type { Policy } from "../../access/rbac/policy";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
 import { ClusterGone } from "../routing/call";
 import { activeIdOf, forgetCluster } from "../routing/known-clusters";
 import type { Access } from "./access";

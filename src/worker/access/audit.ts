@@ -5,9 +5,9 @@ import { auditRecord } from "../../access/audit/audit-record";
 import type { Attributes } from "../../access/authorization/attributes";
 import { definitionOf } from "../../api/registry/all";
 import { assert } from "../../core/base/assert";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { log } from "../http/log";
-import { splitRequestUrl } from "../http/request-url";
+import { splitRequestUrl } from "../http/read/request-url";
 import type { Admission } from "./admit";
 
 const REVIEW_GROUPS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.io"];

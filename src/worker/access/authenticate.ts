@@ -10,11 +10,11 @@ import { API_AUDIENCE } from "../../access/authentication/service-account-claims
 import type { BearerToken } from "../../access/authentication/bearer-token";
 import { type TokensRpc, verifyTokensOf } from "../../access/authentication/rpc";
 import type { Caller } from "../../access/identity/user";
-import type { Env } from "../../../durable-objects/env";
-import { bearerTokens } from "../../../durable-objects/peers";
-import { systemClock, systemDigest, systemRecorder } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import { bearerTokens } from "../../../durable-objects/peers/peers";
+import { systemClock, systemDigest, systemRecorder } from "../../../durable-objects/platform/ports";
 import { clusterName } from "../../tenancy/cluster-id";
-import { credentialsOf } from "../http/credentials";
+import { credentialsOf } from "../http/read/credentials";
 import { ASKED_TOGETHER, RETRY_AFTER_SECONDS } from "../http/limits";
 import { log } from "../http/log";
 import { call } from "../routing/call";

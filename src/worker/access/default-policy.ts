@@ -12,9 +12,9 @@ import { type DefaultWrite, reconcileBinding, reconcileRole } from "../../access
 import { groupBy } from "../../core/base/group-by";
 import { err, ok, type Result } from "../../core/base/result";
 import { serviceUnavailable, type Status } from "../../api/meta/status";
-import { type ControllerName, CONTROLLERS } from "../../../durable-objects/controllers";
-import type { Env } from "../../../durable-objects/env";
-import { controller, type Remote, storeStub } from "../../../durable-objects/peers";
+import { type ControllerName, CONTROLLERS } from "../../../durable-objects/platform/controllers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { controller, type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { RecentMap } from "../http/recent-map";
 import { log } from "../http/log";

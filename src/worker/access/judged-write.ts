@@ -3,7 +3,7 @@
  * the write itself names the revision that was judged. A change in between is a conflict, and the judgement begins again.
  * Upstream judges in the turn of the write: admission plugins, pkg/registry/rbac policybased.
  */
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject, ObjectMeta } from "../../api/meta/kubernetes";
 import { conflict, type ResourceName, type Status } from "../../api/meta/status";

@@ -3,8 +3,8 @@ import type { Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import type { Status } from "../../api/meta/status";
 import type { BoundKind, ClaimedUid, ServiceAccountSource } from "../../access/authentication/ports";
-import type { Env } from "../../../durable-objects/env";
-import { signingKeys, storeStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { signingKeys, storeStub } from "../../../durable-objects/peers/peers";
 import { RecentMap } from "../http/recent-map";
 import { call, ClusterGone } from "../routing/call";
 

@@ -1,5 +1,5 @@
 import { isTimeout, withTimeout } from "../../core/base/timeout";
-import { systemClock } from "../../../durable-objects/ports";
+import { systemClock } from "../../../durable-objects/platform/ports";
 
 /**
  * What work that several requests share comes to; undefined: nothing, after this time. The platform drops the work of a request that has ended, and then

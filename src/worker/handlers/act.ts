@@ -9,11 +9,11 @@ import type { ActionDefinition } from "../../api/registry/resource";
 import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
 import { assert } from "../../core/base/assert";
 import { err, ok, type Result } from "../../core/base/result";
-import { namespaceMismatch } from "../http/body-names";
-import { readObject } from "../http/read-object";
+import { namespaceMismatch } from "../http/read/body-names";
+import { readObject } from "../http/read/read-object";
 import { rawDeleteOptions } from "./delete-options";
-import { validateDeleteOptions } from "../http/raw-delete-options";
-import { parseWriteOptions } from "../http/write-options";
+import { validateDeleteOptions } from "../http/read/raw-delete-options";
+import { parseWriteOptions } from "../http/read/write-options";
 import { refuse, type ResourceRequest, succeed } from "./resource-request";
 import { type Refusal, write } from "./write";
 

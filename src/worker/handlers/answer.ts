@@ -8,11 +8,11 @@ import { parseIncludeObject, tableEnvelope, type TableForm, tableRow } from "../
 import { apiVersionOf, typeHead } from "../../api/meta/type-meta";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { RequestInfo } from "../routing/request-info";
-import { formOf } from "../../api/store/protobuf-view";
+import { formOf } from "../../api/store/hub/protobuf-view";
 import { assert } from "../../core/base/assert";
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import { refuse, type ResourceRequest } from "./resource-request";
-import { jsonResponse, shownResponse } from "../http/respond";
+import { jsonResponse, shownResponse } from "../http/answer/respond";
 
 /** `stored` is the store's text: without kind and apiVersion. */
 export function objectResponse(request: ResourceRequest, code: number, stored: string, warnings: readonly string[] = []): Response {

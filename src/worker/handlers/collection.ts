@@ -1,16 +1,16 @@
 /** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
-import { COLLECTION_HEADER, encodeCollection } from "../../api/store/collection-header";
+import { COLLECTION_HEADER, encodeCollection } from "../../api/store/list/collection-header";
 import type { Result } from "../../core/base/result";
 import { badRequest, type Status } from "../../api/meta/status";
 import { parseIncludeObject } from "../../api/meta/table";
 import type { CollectionRequest, Representation } from "../../api/rpc/store";
-import { compressed } from "../http/compress";
+import { compressed } from "../http/answer/compress";
 import { answerOfCopy, noteSource } from "../routing/list-copies";
-import type { CollectionOptions } from "../http/collection-options";
+import type { CollectionOptions } from "../http/read/collection-options";
 import { call } from "../routing/call";
-import { socketHeaders } from "../http/web-socket";
+import { socketHeaders } from "../http/connection/web-socket";
 import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
-import { rerendered } from "../http/rerender";
+import { rerendered } from "../http/answer/rerender";
 
 const COLLECTION_URL = "http://store/collection";
 

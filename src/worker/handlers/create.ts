@@ -1,8 +1,8 @@
 /** POST of a collection. Upstream: apiserver endpoints/handlers/create.go. */
 import { objectResponse, storedForm } from "./answer";
-import { missingNamespace, namespaceMismatch } from "../http/body-names";
-import { readObject } from "../http/read-object";
-import { parseWriteOptions } from "../http/write-options";
+import { missingNamespace, namespaceMismatch } from "../http/read/body-names";
+import { readObject } from "../http/read/read-object";
+import { parseWriteOptions } from "../http/read/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 

@@ -4,10 +4,10 @@ import type { DeleteOptions } from "../../api/meta/kubernetes";
 import { badRequest, requestTooLarge, type Status, unregisteredKind, unsupportedMediaType } from "../../api/meta/status";
 import type { DeleteOptionsRequest } from "../../api/rpc/store";
 import { DeleteOptionsSchema } from "../../api/schema/meta";
-import { decodeDocument } from "../http/decode-body";
-import { readBody } from "../http/read-body";
-import { BODY_TYPES, bodyTypeOf } from "../http/content-type";
-import { cascades, queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/raw-delete-options";
+import { decodeDocument } from "../http/read/decode-body";
+import { readBody } from "../http/read/read-body";
+import { BODY_TYPES, bodyTypeOf } from "../http/read/content-type";
+import { cascades, queryDeleteOptions, type RawDeleteOptions, validateDeleteOptions } from "../http/read/raw-delete-options";
 import type { ResourceRequest } from "./resource-request";
 
 const KIND = "DeleteOptions";

@@ -1,7 +1,7 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { objectResponse, shownStatus } from "./answer";
-import { invalidResourceVersion, resourceVersionProblem } from "../http/collection-options";
+import { invalidResourceVersion, resourceVersionProblem } from "../http/read/collection-options";
 import { call } from "../routing/call";
 import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
 

@@ -1,7 +1,7 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
-import { listSizes } from "../http/list-sizes";
-import { splitRequestUrl } from "../http/request-url";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
+import { listSizes } from "../http/answer/list-sizes";
+import { splitRequestUrl } from "../http/read/request-url";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 

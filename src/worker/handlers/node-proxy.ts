@@ -2,8 +2,8 @@
  * `/api/v1/nodes/{id}/proxy[/{path}]`: what the node's Service proxy would answer on its health port, and on the ports of checks of Services. The id is a
  * Node's name, with a port and a scheme if wanted. Every other port answers as one where nothing listens. Upstream: pkg/registry/core/node/rest/proxy.go.
  */
-import type { Env } from "../../../durable-objects/env";
-import { storeStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { storeStub } from "../../../durable-objects/peers/peers";
 import type { Node } from "../../api/meta/kubernetes";
 import type { HealthPath } from "../../api/meta/proxy-health";
 import { badRequest, type Status, unclassified, unreachable } from "../../api/meta/status";
@@ -13,8 +13,8 @@ import type { StoreRpc } from "../../api/rpc/store";
 import { err, ok, type Result } from "../../core/base/result";
 import { type NodeId, parseNodeId, portOf, PROXY_HEALTH_PORT, refusedDial } from "../../proxy-health/node-connection";
 import { clusterName } from "../../tenancy/cluster-id";
-import { splitTarget } from "../http/request-url";
-import { pageNotFound, type Rendering, statusResponse } from "../http/respond";
+import { splitTarget } from "../http/read/request-url";
+import { pageNotFound, type Rendering, statusResponse } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { nodeHealthResponse, portHealthResponse, unkept } from "../system/node-health";
 

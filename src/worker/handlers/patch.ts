@@ -8,9 +8,9 @@ import type { Status } from "../../api/meta/status";
 import { unroutedMediaType } from "../../api/meta/status";
 import type { FieldValidation, PatchType, WriteRequest } from "../../api/rpc/store";
 import { objectResponse } from "./answer";
-import { readText } from "../http/read-body";
-import { patchTypeOf } from "../http/content-type";
-import { parseWriteOptions } from "../http/write-options";
+import { readText } from "../http/read/read-body";
+import { patchTypeOf } from "../http/read/content-type";
+import { parseWriteOptions } from "../http/read/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 

@@ -1,12 +1,12 @@
 /** GET of what a data plane needs on one node: `/api/v1/nodes/{node}/proxy-config`. This server's own; the page is docs/proxies.md. */
-import { proxyView } from "../../../durable-objects/peers";
+import { proxyView } from "../../../durable-objects/peers/peers";
 import type { Node } from "../../api/meta/kubernetes";
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
 import type { Result } from "../../core/base/result";
 import type { Status } from "../../api/meta/status";
 import { encodePoll, type Poll, POLL_HEADER } from "../../endpoints/proxy-config/poll";
 import { POLL_MAX_MS, POLL_STEP_MS } from "../http/limits";
-import { queryInt } from "../http/query";
+import { queryInt } from "../http/read/query";
 import { call } from "../routing/call";
 import { waits } from "../routing/waits";
 import { collectionResponse } from "./collection";

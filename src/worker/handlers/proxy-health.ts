@@ -2,7 +2,7 @@
  * PUT or POST of `/api/v1/nodes/{node}/proxy-health`: what an agent says about the Service proxy of its node (src/proxy-health/report.ts). This server's
  * own; the page is docs/load-balancer-health-checks.md. Every report passes here.
  */
-import { nodeProxy } from "../../../durable-objects/peers";
+import { nodeProxy } from "../../../durable-objects/peers/peers";
 import {
   badRequest,
   invalid,
@@ -13,12 +13,12 @@ import {
   succeeded,
   unsupportedMediaType,
 } from "../../api/meta/status";
-import { isJsonObject, type JsonValue } from "../../api/schema/json-value";
+import { isJsonObject, type JsonValue } from "../../api/schema/json/json-value";
 import { err, ok, type Result } from "../../core/base/result";
 import { parseReport, REPORT_MAX_BYTES, type Report } from "../../proxy-health/report";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
-import { readText } from "../http/read-body";
-import { JSON_TYPE, saysJson } from "../http/read-json";
+import { readText } from "../http/read/read-body";
+import { JSON_TYPE, saysJson } from "../http/read/read-json";
 import { call } from "../routing/call";
 import { refuse, type ResourceRequest, succeed } from "./resource-request";
 

@@ -1,6 +1,6 @@
 /** DELETE of a collection: answers the List of what was deleted. Upstream: apiserver endpoints/handlers/delete.go (DeleteCollection). */
 import { readDeleteOptions } from "./delete-options";
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 

@@ -4,13 +4,13 @@ import type { Status } from "../../api/meta/status";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { Access } from "../access/access";
 import { ensureBootstrapped, isBootstrapped } from "../routing/bootstrap";
-import type { Env } from "../../../durable-objects/env";
-import { type Remote, storeStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { storedResource } from "../../api/registry/all";
 import type { Place } from "../http/in-flight";
-import type { Accepted, Shape } from "../http/negotiate";
+import type { Accepted, Shape } from "../http/negotiate/negotiate";
 import type { RequestInfo } from "../routing/request-info";
-import { type Rendering, statusResponse } from "../http/respond";
+import { type Rendering, statusResponse } from "../http/answer/respond";
 
 export interface ResourceRequest {
   env: Env;

@@ -3,12 +3,12 @@
  * takes the address of kube-dns before kube-dns has it. An address that the allocator chose is never judged.
  */
 import { inStaticBands } from "../../addresses/ranges/static-band";
-import { parseJson } from "../../core/base/exact-json";
+import { parseJson } from "../../core/encoding/exact-json";
 import type { KubeObject, Service } from "../../api/meta/kubernetes";
 import { forbidden } from "../../api/meta/status";
 import type { WriteRequest } from "../../api/rpc/store";
 import { resourceAttributes } from "../../access/authorization/attributes";
-import { coordinator } from "../../../durable-objects/peers";
+import { coordinator } from "../../../durable-objects/peers/peers";
 import { configOf } from "../routing/config-guard";
 import { call } from "../routing/call";
 import type { WriteJudge } from "../access/judged-write";

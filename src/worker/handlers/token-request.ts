@@ -11,11 +11,11 @@ import type { ClaimedObject } from "../../access/authentication/service-account-
 import { otherBoundUid, otherPodAccount, tokenRequestNameErrors, tokenSpec } from "../../access/authentication/token-request";
 import { agentNodeOf, nodeOf, unknownNode } from "../../access/nodes/node-identity";
 import { AUDIENCE_VERB, podTokenProblem, runsAs, unboundTokenProblem } from "../../access/nodes/node-tokens";
-import { signingKeys, storeStub } from "../../../durable-objects/peers";
-import { namespaceMismatch } from "../http/body-names";
-import { readObject } from "../http/read-object";
-import { shownResponse } from "../http/respond";
-import { parseWriteOptions } from "../http/write-options";
+import { signingKeys, storeStub } from "../../../durable-objects/peers/peers";
+import { namespaceMismatch } from "../http/read/body-names";
+import { readObject } from "../http/read/read-object";
+import { shownResponse } from "../http/answer/respond";
+import { parseWriteOptions } from "../http/read/write-options";
 import { call } from "../routing/call";
 import { bootstrapProblem, refuse, type ResourceRequest } from "./resource-request";
 

@@ -1,8 +1,8 @@
 /** PUT of one object or one of its subresources. Upstream: apiserver endpoints/handlers/update.go. */
 import { objectResponse, storedForm } from "./answer";
-import { nameMismatch, namespaceMismatch } from "../http/body-names";
-import { readObject } from "../http/read-object";
-import { parseWriteOptions } from "../http/write-options";
+import { nameMismatch, namespaceMismatch } from "../http/read/body-names";
+import { readObject } from "../http/read/read-object";
+import { parseWriteOptions } from "../http/read/write-options";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { write } from "./write";
 

@@ -3,8 +3,8 @@
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
 import { invalid } from "../../api/meta/status";
-import { parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
-import { socketHeaders } from "../http/web-socket";
+import { parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
+import { socketHeaders } from "../http/connection/web-socket";
 import type { CollectionRequest } from "../../api/rpc/store";
 import { assert } from "../../core/base/assert";
 import { senderOf } from "../access/access";

@@ -5,7 +5,7 @@
  * Reads and writes are counted apart. Watches stay open and are not counted. The platform may cancel a request anywhere, without running its end:
  * such a request is forgotten with the period in which it began, or last grew.
  */
-import { systemClock } from "../../../durable-objects/ports";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { FairQueue, type Place } from "../../access/fairness/fair-queue";
 import type { Verb } from "../../api/registry/resource";
 import { overloaded, type Status } from "../../api/meta/status";

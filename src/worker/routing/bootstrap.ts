@@ -1,7 +1,7 @@
 /** First use of a cluster: its services store makes the default ServiceCIDR, through the Coordinator, and the Service `kubernetes`. */
 import type { Status } from "../../api/meta/status";
-import type { Env } from "../../../durable-objects/env";
-import { repairStub, servicesStore } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { repairStub, servicesStore } from "../../../durable-objects/peers/peers";
 import { settingsOf } from "../../core/config/settings";
 import { configOf } from "./config-guard";
 import { BOOTSTRAP_TIMEOUT_MS, BOOTSTRAPPED_MAX_CLUSTERS } from "../http/limits";

@@ -3,7 +3,7 @@ import type { Result } from "../../core/base/result";
 import type { Config } from "../../core/config/config";
 import { internalError, type Status } from "../../api/meta/status";
 import { checkedVars } from "../../access/settings";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { log } from "../http/log";
 
 const parsed = new WeakMap<Env, Result<Config, Status>>();

@@ -2,8 +2,8 @@
  * The rounds of a cron job through keys of the directory: a run visits one page, and leaves a cursor for the next one. Beside the cursor stands
  * how long the rounds take, so that readiness can tell a cluster that waits for its turn from one that cron forgot.
  */
-import type { DirectoryFacts } from "../../../durable-objects/busy";
-import type { Env } from "../../../durable-objects/env";
+import type { DirectoryFacts } from "../../../durable-objects/peers/busy";
+import type { Env } from "../../../durable-objects/platform/env";
 import { log } from "../http/log";
 
 /** Each job keeps the cursor of its busy clusters and that of all clusters apart. */

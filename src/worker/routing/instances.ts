@@ -1,7 +1,7 @@
 /** The instances that serve a cluster, asked of its store of Leases. */
-import type { Env } from "../../../durable-objects/env";
-import { storesFetch } from "../../../durable-objects/peers";
-import { systemClock } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import { storesFetch } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { type ServingInstances, servingInstances } from "../../leases/identity/serving-instances";
 import { READY_TIMEOUT_MS } from "../http/limits";

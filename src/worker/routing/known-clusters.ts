@@ -6,14 +6,14 @@ import { Batched, type Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import type { ControllerList } from "../../core/config/controllers";
 import { conflict, notFound, requestTimedOut, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
-import type { Env } from "../../../durable-objects/env";
-import { clusterNames, clusterRecord } from "../../../durable-objects/peers";
-import { systemClock } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import { clusterNames, clusterRecord } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import { ASKED_TOGETHER, KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http/limits";
 import { call, ClusterGone } from "./call";
-import { type Rendering, statusResponse } from "../http/respond";
+import { type Rendering, statusResponse } from "../http/answer/respond";
 
 export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "Cluster" };
 

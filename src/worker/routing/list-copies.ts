@@ -1,16 +1,16 @@
 /** Lists of any version from the copies that stores publish in KV: this isolate's memory of them, and the answers. */
-import { EDGE_READ_TIMEOUT_MS } from "../../api/store/limits";
+import { EDGE_READ_TIMEOUT_MS } from "../../api/store/state/limits";
 import { withTimeout } from "../../core/base/timeout";
-import { pageResponse } from "../../../durable-objects/page-response";
-import type { Env } from "../../../durable-objects/env";
+import { pageResponse } from "../../../durable-objects/answers/page-response";
+import type { Env } from "../../../durable-objects/platform/env";
 import { storedResource } from "../../api/registry/all";
-import { systemClock, systemDigest } from "../../../durable-objects/ports";
+import { systemClock, systemDigest } from "../../../durable-objects/platform/ports";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { CollectionRequest } from "../../api/rpc/store";
-import { listOfCopy } from "../../api/store/list-page";
-import { EdgeLists } from "../../api/store/edge-lists";
-import { listCopyKey, mayComeFromCopy, storeName } from "../../api/store/list-copy";
-import { edgeSource, parseOwnerSource, SOURCE_HEADER } from "../../api/store/list-source";
+import { listOfCopy } from "../../api/store/list/list-page";
+import { EdgeLists } from "../../api/store/list/edge-lists";
+import { listCopyKey, mayComeFromCopy, storeName } from "../../api/store/list/list-copy";
+import { edgeSource, parseOwnerSource, SOURCE_HEADER } from "../../api/store/list/list-source";
 import { log } from "../http/log";
 
 const lists = new EdgeLists(systemClock, systemDigest);

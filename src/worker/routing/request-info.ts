@@ -12,7 +12,7 @@
  */
 import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../../api/meta/status";
 import type { ActionDefinition, ConnectDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
-import type { CONNECT_METHODS } from "../../api/schema/openapi";
+import type { CONNECT_METHODS } from "../../api/schema/openapi/openapi";
 import type { Subresource } from "../../api/rpc/store";
 import type { ServedVersion } from "./served";
 import { unservedResource } from "./unserved-resources";

@@ -1,11 +1,11 @@
 /** The create-only resources of authentication.k8s.io and authorization.k8s.io: asked, answered, never stored. */
-import { SelfSubjectReviewSchema, TokenReviewSchema } from "../../api/schema/authentication";
+import { SelfSubjectReviewSchema, TokenReviewSchema } from "../../api/schema/kinds/authentication";
 import {
   LocalSubjectAccessReviewSchema,
   SelfSubjectAccessReviewSchema,
   SelfSubjectRulesReviewSchema,
   SubjectAccessReviewSchema,
-} from "../../api/schema/authorization";
+} from "../../api/schema/kinds/authorization";
 import type { MessageSchema } from "../../api/schema/types";
 
 export interface Review {

@@ -2,7 +2,7 @@
  * The registry as routes see it: group and version -> resources. Without those whose feature gate is off, and without confidential ones where other
  * machines reach a server that asks nobody who he is. Built once per isolate.
  */
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";

@@ -4,12 +4,12 @@
  *
  * Reached through the cron handler (stop-signal.ts), which no client can call.
  */
-import type { Env } from "../../../durable-objects/env";
-import { proxyView, storeStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { proxyView, storeStub } from "../../../durable-objects/peers/peers";
 import { storedResource } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { WATCHED_OBJECTS_MAX } from "../http/limits";
-import { JSON_TYPE, PROTOBUF_TYPE, type Rendering } from "../http/respond";
+import { JSON_TYPE, PROTOBUF_TYPE, type Rendering } from "../http/answer/respond";
 import { call } from "./call";
 
 /** An object that something waits at, by the call that ends the waiting. */

@@ -1,7 +1,7 @@
 /** A cluster as a check inside the Worker reads it: from its stores and owners, so that gates of the API make no difference. */
-import type { Env } from "../../../durable-objects/env";
-import { CONTROLLERS } from "../../../durable-objects/controllers";
-import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
+import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers/peers";
 import type { CheckSource } from "../../tools/check/check-cluster";
 import {
   type CheckedKind,

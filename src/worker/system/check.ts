@@ -10,18 +10,18 @@
  *
  * Only POST changes anything.
  */
-import type { Env } from "../../../durable-objects/env";
-import { coordinator, ipAddressesStore, repairStub, servicesStore } from "../../../durable-objects/peers";
-import { systemClock } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import { coordinator, ipAddressesStore, repairStub, servicesStore } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { FairQueue } from "../../access/fairness/fair-queue";
 import { checkCluster } from "../../tools/check/check-cluster";
 import type { NodePortsView } from "../../tools/check/node-port-rows";
 import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, succeeded } from "../../api/meta/status";
 import { CHECKS_MAX, IN_FLIGHT_PERIOD_MS } from "../http/limits";
-import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate";
+import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate/negotiate";
 import { call } from "../routing/call";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/respond";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/answer/respond";
 import { CheckRefused, RpcSource } from "./check-source";
 
 /** One for each isolate. */

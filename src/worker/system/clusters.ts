@@ -5,7 +5,7 @@
  *   PUT    /clusters/{name}    makes it, as an administrator's first write would; with {"controllers": […]} those run there, with null those of the variable
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { invalidValue } from "../../api/meta/field-errors";
 import { validateDNS1123Label } from "../../api/meta/names";
 import { forbidden, invalid, methodNotAllowed, notFound } from "../../api/meta/status";
@@ -13,12 +13,12 @@ import { rfc3339Seconds } from "../../api/meta/time";
 import type { ClusterState } from "../../tenancy/rpc";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import { checkControllers } from "../../core/config/controllers";
-import { CONTROLLERS } from "../../../durable-objects/controllers";
+import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import { ensureBootstrapped } from "../routing/bootstrap";
 import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster, setControllers } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
-import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../http/respond";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
+import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../http/answer/respond";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
 import { readClusterBody } from "./cluster-body";
 
 /** The document: a kind of this server alone. */

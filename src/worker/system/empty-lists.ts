@@ -5,12 +5,19 @@ import { parseIncludeObject } from "../../api/meta/table";
 import { apiVersionOf } from "../../api/meta/type-meta";
 import { NAME_COLUMN } from "../../api/registry/common-columns";
 import { COMMON } from "../../api/registry/common-definition";
-import { filterOf } from "../../api/store/collection-filter";
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/collection-options";
-import { DOCUMENT_TYPES, type DocumentEncoding, namesMediaType, negotiate, negotiateStatus, type Transform } from "../http/negotiate";
-import { queryBool } from "../http/query";
-import { parseQuery } from "../http/request-url";
-import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/respond";
+import { filterOf } from "../../api/store/hub/collection-filter";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
+import {
+  DOCUMENT_TYPES,
+  type DocumentEncoding,
+  namesMediaType,
+  negotiate,
+  negotiateStatus,
+  type Transform,
+} from "../http/negotiate/negotiate";
+import { queryBool } from "../http/read/query";
+import { parseQuery } from "../http/read/request-url";
+import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/answer/respond";
 import type { EmptyResource } from "../routing/empty-resources";
 
 /** The answer to a GET of the collection; undefined for a watch, which is not served. `query` is raw. There is no protobuf form. */

@@ -3,9 +3,9 @@
  * cluster, which takes its Coordinator. A probe of readiness asks the Coordinator, once a second; other checks that have passed ask nobody again.
  * Source: upstream apiserver server/healthz.
  */
-import type { Env } from "../../../durable-objects/env";
-import { coordinator, repairStub } from "../../../durable-objects/peers";
-import { systemClock } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import { coordinator, repairStub } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import type { Lease } from "../../api/meta/kubernetes";
 import { withTimeout } from "../../core/base/timeout";
 import { settingsOf } from "../../core/config/settings";
@@ -24,7 +24,7 @@ import { renewAtStart } from "../routing/identity";
 import { instancesOf } from "../routing/instances";
 import { diskState } from "../routing/disk-state";
 import { writeStreaks } from "../routing/write-streaks";
-import { pageNotFound, textResponse } from "../http/respond";
+import { pageNotFound, textResponse } from "../http/answer/respond";
 import { healthSlis, type Probe } from "./health-slis";
 import { type JobTime, LateJobs } from "./late-jobs";
 import { type Hook, HOOKS, StartHooks, type StartWork } from "./start-hooks";

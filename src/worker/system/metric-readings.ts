@@ -1,7 +1,7 @@
 /** The counters of a cluster's stores and owners of addresses. An object that does not answer is left out. */
-import type { Env } from "../../../durable-objects/env";
-import { coordinator, owner, storeStub } from "../../../durable-objects/peers";
-import { systemClock } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import { coordinator, owner, storeStub } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import type { CidrUsage } from "../../addresses/metrics/allocator-families";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
 import { definitions, storedResource } from "../../api/registry/all";

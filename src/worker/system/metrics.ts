@@ -2,8 +2,8 @@
  * GET /metrics of one cluster. Its stores and owners count their turns since they started, so a restart begins at 0. Counters of allocators, of
  * repair and of the controllers of slices are kept. The isolate that answers counts requests.
  */
-import type { Env } from "../../../durable-objects/env";
-import { proxyHealthStub, repairStub, servicesStore, slicesStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { proxyHealthStub, repairStub, servicesStore, slicesStub } from "../../../durable-objects/peers/peers";
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
@@ -11,9 +11,9 @@ import { endpointFamilies, MIRROR_METRICS, SLICE_METRICS } from "../../endpoints
 import { healthFamilies } from "../../proxy-health/health-families";
 import { clusterName } from "../../tenancy/cluster-id";
 import { inFlightFamilies } from "../http/in-flight";
-import { processStartFamily } from "../http/process-start";
-import { requestMetrics } from "../http/request-metrics";
-import { terminations } from "../http/terminations";
+import { processStartFamily } from "../http/connection/process-start";
+import { requestMetrics } from "../http/connection/request-metrics";
+import { terminations } from "../http/connection/terminations";
 import { instancesOf } from "../routing/instances";
 import { healthSlis } from "./health-slis";
 import { longRunningFamily, ofCluster, repairFamilies } from "./metric-families";

@@ -6,8 +6,8 @@
  * A load balancer takes every error for a node that is down. So where the cluster or the object of the node cannot answer, the last answer of this
  * isolate goes on with its age (last-answers.ts), and without one that of a proxy at its start. An outage of the server turns no node red.
  */
-import type { Env } from "../../../durable-objects/env";
-import { nodeProxy } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { nodeProxy } from "../../../durable-objects/peers/peers";
 import { validateDNS1123Label, validateDNS1123Subdomain } from "../../api/meta/names";
 import { type HealthAnswer, healthAnswer, type HealthPath, serviceHealthAnswer } from "../../api/meta/proxy-health";
 import { badRequest, serviceUnavailable, type Status } from "../../api/meta/status";
@@ -15,8 +15,8 @@ import { isPortNumber } from "../../api/registry/port-rules";
 import { err, ok, type Result } from "../../core/base/result";
 import { FAMILIES, type Family } from "../../core/net/family";
 import type { CountedAnswers, NodeAnswer } from "../../proxy-health/rpc";
-import { withAge } from "../http/age";
-import { statusResponse } from "../http/respond";
+import { withAge } from "../http/answer/age";
+import { statusResponse } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 import { inCluster, knownIdOf } from "../routing/known-clusters";

@@ -2,17 +2,17 @@
  * GET /nodes/targets of one cluster: its Nodes for load balancers and for Prometheus, which ask again and again. Where the cluster does not answer, the
  * last answer of this isolate goes on, with its age: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
  */
-import type { Env } from "../../../durable-objects/env";
-import { proxyHealthStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { proxyHealthStub } from "../../../durable-objects/peers/peers";
 import { badRequest, serviceUnavailable } from "../../api/meta/status";
 import { balancerTargets, httpSdGroups } from "../../proxy-health/balancer-targets";
 import type { NodeTarget } from "../../proxy-health/pushed/node-target";
-import { withAge } from "../http/age";
+import { withAge } from "../http/answer/age";
 import { hashOf } from "../http/hash";
 import { READY_TIMEOUT_MS, RETRY_AFTER_SECONDS } from "../http/limits";
-import { queryBool } from "../http/query";
+import { queryBool } from "../http/read/query";
 import { RecentMap } from "../http/recent-map";
-import { jsonResponse, statusResponse } from "../http/respond";
+import { jsonResponse, statusResponse } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 import { inCluster, knownIdOf } from "../routing/known-clusters";

@@ -4,12 +4,12 @@
  * Sources: upstream kube-openapi pkg/handler3 and pkg/handler.
  */
 import { GIT_VERSION } from "../../core/config/version";
-import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../api/schema/openapi";
-import { openApiV2Document } from "../../api/schema/openapi-v2";
-import { encodeOpenApiV2 } from "../../api/schema/openapi-v2-protobuf";
-import { gzipped } from "../http/compress";
+import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../api/schema/openapi/openapi";
+import { openApiV2Document } from "../../api/schema/openapi/openapi-v2";
+import { encodeOpenApiV2 } from "../../api/schema/openapi/openapi-v2-protobuf";
+import { gzipped } from "../http/answer/compress";
 import { hashOf } from "../http/hash";
-import { jsonResponse, pageNotFound, textResponse } from "../http/respond";
+import { jsonResponse, pageNotFound, textResponse } from "../http/answer/respond";
 import type { ServedApis, ServedVersion } from "../routing/served";
 
 const JSON_TYPE = "application/json";

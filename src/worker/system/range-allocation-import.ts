@@ -11,8 +11,8 @@
  * A bit alone takes nothing: it names no holder, so nothing would ever release the address. Upstream's repair calls such a bit a leak and frees it in
  * its third pass. A dry run starts no repair.
  */
-import type { Env } from "../../../durable-objects/env";
-import { ipAddressesStore, repairStub, servicesStore } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { ipAddressesStore, repairStub, servicesStore } from "../../../durable-objects/peers/peers";
 import { err, ok, type Result } from "../../core/base/result";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { readClusterIP } from "../../addresses/repair/rules";
@@ -22,12 +22,12 @@ import { badRequest, conflict, type Status, succeeded } from "../../api/meta/sta
 import { formatAddress } from "../../core/net/address";
 import { type FedPage, pagesOf } from "../../api/rpc/object-feed";
 import { storedPrefix } from "../../addresses/topology/stored-prefix";
-import { readJsonObject } from "../http/read-json";
+import { readJsonObject } from "../http/read/read-json";
 import { configOf } from "../routing/config-guard";
-import { parseWriteOptions } from "../http/write-options";
+import { parseWriteOptions } from "../http/read/write-options";
 import { call } from "../routing/call";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { statusResponse } from "../http/respond";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { statusResponse } from "../http/answer/respond";
 
 const RESOURCE = { group: "", resource: "serviceipallocations", kind: "RangeAllocation" };
 const DIFFERENCES_TOLD_MAX = 1_000;

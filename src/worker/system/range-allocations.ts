@@ -6,8 +6,8 @@
  *
  * Nothing is stored. Each answer is made of the owners' rows at that time, so no stale bit can block an address.
  */
-import type { Env } from "../../../durable-objects/env";
-import { coordinator, owner } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { coordinator, owner } from "../../../durable-objects/peers/peers";
 import { err, ok, type Result } from "../../core/base/result";
 import type { Config } from "../../core/config/config";
 import { bitsOf, writeRangeAllocation } from "../../tools/import/range-allocation";
@@ -21,7 +21,7 @@ import { storedPrefix } from "../../addresses/topology/stored-prefix";
 import { configOf } from "../routing/config-guard";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { call } from "../routing/call";
-import { jsonResponse, pageNotFound, statusResponse } from "../http/respond";
+import { jsonResponse, pageNotFound, statusResponse } from "../http/answer/respond";
 import { importResponse } from "./range-allocation-import";
 
 /** Upstream's names, in the order of the configured ranges. */

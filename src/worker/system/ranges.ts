@@ -1,12 +1,12 @@
 /** GET /ranges of one cluster: the merged Service ranges and their reverse zones, for DNS servers and routers. */
-import type { Env } from "../../../durable-objects/env";
-import { coordinator } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { coordinator } from "../../../durable-objects/peers/peers";
 import { notAcceptable } from "../../api/meta/status";
 import { type RangesView, serviceRanges } from "../../addresses/ranges/service-ranges";
-import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate";
+import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate/negotiate";
 import { call } from "../routing/call";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { jsonResponse, renderingOf, statusResponse } from "../http/answer/respond";
 
 export async function rangesResponse(env: Env, cluster: string, request: Request): Promise<Response> {
   const { query } = splitRequestUrl(request.url);

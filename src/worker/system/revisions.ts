@@ -9,18 +9,18 @@
  * A repeat may come at any time. It answers where each store begins.
  */
 import { greatestOf } from "../../core/base/extremes";
-import type { Env } from "../../../durable-objects/env";
-import { allStores } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { allStores } from "../../../durable-objects/peers/peers";
 import { err, ok, type Result } from "../../core/base/result";
 import { definitionOf, storedResource } from "../../api/registry/all";
 import { badRequest, methodNotAllowed, qualifiedResource, type Status } from "../../api/meta/status";
 import { parseTime } from "../../api/meta/time";
-import { parseStoreName } from "../../api/store/list-copy";
+import { parseStoreName } from "../../api/store/list/list-copy";
 import type { BeginningAbove } from "../../api/rpc/store";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json-value";
-import { readJsonObject } from "../http/read-json";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { jsonResponse, renderingOf, statusResponse } from "../http/respond";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json/json-value";
+import { readJsonObject } from "../http/read/read-json";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { jsonResponse, renderingOf, statusResponse } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 

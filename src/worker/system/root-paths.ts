@@ -1,5 +1,5 @@
 /** `GET /`: the paths that are served. Source: upstream apiserver pkg/server/routes/index.go. */
-import { JSON_TYPE } from "../http/respond";
+import { JSON_TYPE } from "../http/answer/respond";
 import type { ServedApis } from "../routing/served";
 import { openApiV3Paths } from "./openapi";
 

@@ -9,8 +9,8 @@
  *
  * Whoever may call this may become anybody: the routes are for system:masters.
  */
-import type { Env } from "../../../durable-objects/env";
-import { bearerTokens } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { bearerTokens } from "../../../durable-objects/peers/peers";
 import type { CreateRefusal, IssuedToken } from "../../access/authentication/token-book";
 import { endOf, type NewToken, type TokenFault, type TokenRecord } from "../../access/authentication/token-record";
 import {
@@ -24,11 +24,11 @@ import {
   type Status,
 } from "../../api/meta/status";
 import { parseTime, rfc3339Seconds } from "../../api/meta/time";
-import type { JsonObject, JsonValue } from "../../api/schema/json-value";
+import type { JsonObject, JsonValue } from "../../api/schema/json/json-value";
 import { err, ok, type Result } from "../../core/base/result";
-import { readJsonObject } from "../http/read-json";
-import { parseQuery, splitRequestUrl } from "../http/request-url";
-import { jsonResponse, pageNotFound, renderingOf, statusResponse, type TextRendering } from "../http/respond";
+import { readJsonObject } from "../http/read/read-json";
+import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse, type TextRendering } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 

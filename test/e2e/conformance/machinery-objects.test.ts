@@ -1,7 +1,7 @@
 /** Upstream's end-to-end assertions about single resources, on the real server. */
 import { expect, it } from "vitest";
-import { LeaseSchema } from "../../../src/api/schema/coordination";
-import { encodeProtobuf } from "../../../src/api/schema/encode-protobuf";
+import { LeaseSchema } from "../../../src/api/schema/kinds/coordination";
+import { encodeProtobuf } from "../../../src/api/schema/protobuf/encode-protobuf";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { clusterForTests, DUAL_STACK } from "../../support/server/cluster-for-tests";
 import { Api, MERGE_PATCH, STRATEGIC_PATCH, brief } from "../../support/clients/api";

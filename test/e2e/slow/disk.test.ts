@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, it } from "vitest";
 import { seedOfCommit } from "../../../scripts/testing/seed-of-commit";
-import { seededRandom } from "../../support/sim/seeded-random";
+import { seededRandom } from "../../support/sim/platform/seeded-random";
 import { CarefulClient, newTally, serviceClient, work } from "../../support/clients/careful-clients";
 import { Api } from "../../support/clients/api";
 import type { Answer } from "../../support/clients/api";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { once } from "node:events";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import type { ConfigMap, KubeObject, Lease } from "../../../src/api/meta/kubernetes";
-import { FENCING_TOKEN } from "../../../src/leases/client/fencing";
+import { FENCING_TOKEN } from "../../../src/clients/elector/fencing";
 import { Api } from "../../support/clients/api";
 import { serverForTests } from "../../support/server/server-for-tests";
 import { getJson } from "../../support/server/server";

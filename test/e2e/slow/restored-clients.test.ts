@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { parseOptions } from "../../../scripts/proxy/options";
 import { type RunningProxy, startProxy } from "../../../scripts/proxy/run";
 import type { ConfigMap, KubeObject, Service } from "../../../src/api/meta/kubernetes";
-import { FENCING_TOKEN } from "../../../src/leases/client/fencing";
+import { FENCING_TOKEN } from "../../../src/clients/elector/fencing";
 import { ClientProgram } from "../../support/clients/client-program";
 import { type Backend, tcpBackend, whoAnswers } from "../../support/clients/echo-backends";
 import { freePort } from "../../support/server/free-port";

@@ -3,11 +3,11 @@
  */
 import { beforeEach, describe, expect, it } from "vitest";
 import type { WordRandom } from "../../../src/core/base/word-random";
-import { BEARER_PROTOCOL } from "../../../src/worker/http/credentials";
+import { BEARER_PROTOCOL } from "../../../src/worker/http/read/credentials";
 import { ADMIN_TOKEN, AccessWorld } from "../../support/access/access-world";
 import { everyPath, METHODS } from "../../support/access/every-request";
 import { isRelease } from "../../support/objects/is-release";
-import { pick, seededRandom } from "../../support/sim/seeded-random";
+import { pick, seededRandom } from "../../support/sim/platform/seeded-random";
 
 const SEED = Number(process.env["SEED"] ?? 20_261_126);
 const REQUESTS = isRelease ? 1_500 : 300;

@@ -2,7 +2,7 @@
  * Every route, asked for by those who may not: the list comes from the app and the registry, so that a new route is asked for without a change here.
  */
 import { beforeEach, describe, expect, it } from "vitest";
-import { BEARER_PROTOCOL } from "../../../src/worker/http/credentials";
+import { BEARER_PROTOCOL } from "../../../src/worker/http/read/credentials";
 import { AccessWorld, type AskOptions } from "../../support/access/access-world";
 import { everyPath, METHODS } from "../../support/access/every-request";
 

@@ -1,7 +1,7 @@
 /** Objects die at each await of the audit of owners: stores give back the rows that a crash has left behind. */
 import { env, runInDurableObject } from "cloudflare:test";
-import type { Env } from "../../../durable-objects/env";
-import { owner } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { owner } from "../../../durable-objects/peers/peers";
 import type { AddressRow, Holder } from "../../../src/addresses/rpc/service-cidr";
 import type { ObjectCluster } from "../../support/objects/object-cluster";
 import { rowHolders } from "../../support/objects/repair-paths";

@@ -1,7 +1,7 @@
 /** Objects die at each await of what gives addresses to a new cluster and to new Services, of one and of two families. */
 import { env } from "cloudflare:test";
-import type { Env } from "../../../durable-objects/env";
-import { servicesStore } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { servicesStore } from "../../../durable-objects/peers/peers";
 import { addressesOf, holds, service, servingBothFamilies, TAKING } from "../../support/objects/address-paths";
 import { describeDeaths } from "../../support/objects/write-path";
 

@@ -8,9 +8,9 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/env";
-import { CONTROLLERS } from "../../../durable-objects/controllers";
-import { servicesStore, recordedObject } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
+import { servicesStore, recordedObject } from "../../../durable-objects/peers/peers";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
 import { busyKey, busyPrefix, directoryKey } from "../../../src/tenancy/directory-keys";
 import { HOOKS } from "../../../src/worker/system/start-hooks";

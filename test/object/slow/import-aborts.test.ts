@@ -1,6 +1,6 @@
 /** Objects die at each await of what imports a RangeAllocation: of the comparison, and of the repair that it asks for. */
 import { env } from "cloudflare:test";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { writeRangeAllocation } from "../../../src/tools/import/range-allocation";
 import { rangeAllocationsResponse } from "../../../src/worker/system/range-allocations";
 import { type ObjectCluster, plant } from "../../support/objects/object-cluster";

@@ -1,8 +1,8 @@
 /** Objects die at each await of what deletes a namespace with a Service in it: the client's request, and the passes that empty it and let it go. */
 import { env } from "cloudflare:test";
 import { afterAll, beforeAll } from "vitest";
-import type { Env } from "../../../durable-objects/env";
-import { controller } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { controller } from "../../../durable-objects/peers/peers";
 import type { Namespace } from "../../../src/api/meta/kubernetes";
 import { definitions } from "../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";

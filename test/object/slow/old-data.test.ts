@@ -3,9 +3,9 @@ import { abortAllDurableObjects, createExecutionContext, env, runInDurableObject
 import { describe, expect, it, vi } from "vitest";
 import { CONTROLLER_MIGRATIONS } from "../../../durable-objects/controller-tables";
 import { COORDINATOR_MIGRATIONS } from "../../../durable-objects/coordinator";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { IP_ADDRESSES_MIGRATIONS } from "../../../durable-objects/ip-addresses-store";
-import { controller } from "../../../durable-objects/peers";
+import { controller } from "../../../durable-objects/peers/peers";
 import { NODE_PROXY_MIGRATIONS } from "../../../durable-objects/node-proxy";
 import { RESOURCE_STORE_MIGRATIONS } from "../../../durable-objects/resource-store";
 import { SERVICES_MIGRATIONS } from "../../../durable-objects/services-store";

@@ -1,7 +1,7 @@
 /** Readiness of a cluster of which cron has nothing to visit, or little: through the Worker, real objects, and a clock that the test moves. */
 import { createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { rfc3339Micros } from "../../../src/api/meta/time";
 import { busyKey, directoryKey } from "../../../src/tenancy/directory-keys";
 import worker from "../../../src/worker/index";

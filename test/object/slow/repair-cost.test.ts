@@ -1,8 +1,8 @@
 /** What a pass of repair reads and writes in the tables of real objects, counted row by row: next to nothing where all is well. */
 import { createExecutionContext, env, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/env";
-import { repairStub, servicesStore } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { repairStub, servicesStore } from "../../../durable-objects/peers/peers";
 import { app } from "../../../src/worker/app";
 import { countedStatements } from "../../support/objects/counted-rows";
 import { isRelease } from "../../support/objects/is-release";

@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import type { ResourceStore } from "../../../durable-objects/resource-store";
 import { collect, createIn, freshCluster, mergePatch, storeStubOf } from "../../support/objects/store-stubs";
 import { aLease } from "../../support/worlds/store-world";
-import { seededRandom } from "../../support/sim/seeded-random";
-import { SEED } from "../../support/sim/seeds";
+import { seededRandom } from "../../support/sim/platform/seeded-random";
+import { SEED } from "../../support/sim/platform/seeds";
 
 const SECONDS = 60;
 const WRITES_PER_SECOND = 200;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { Scenario } from "../../support/sim/scenario";
 import { objectOf, statusOf } from "../../support/sim/api";
-import { servicesOf } from "../../support/sim/checks";
+import { servicesOf } from "../../support/sim/watches/checks";
 
 const FIVE = "10.0.0.5";
 const SERVICE_OPTIONS = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" } as const;

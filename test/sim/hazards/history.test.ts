@@ -1,6 +1,6 @@
 /** Hazards of a store's history: what watchers and cursors may see. docs/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
-import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
+import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { objectOf } from "../../support/sim/api";
 import { aLease, createRequest, StoreWorld } from "../../support/worlds/store-world";
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { checkPaired } from "../../support/checks/checkers";
 import { Scenario } from "../../support/sim/scenario";
-import { ipAddressesOf, servicesOf } from "../../support/sim/checks";
+import { ipAddressesOf, servicesOf } from "../../support/sim/watches/checks";
 
 const FIVE = "10.0.0.5";
 

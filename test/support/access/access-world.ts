@@ -1,7 +1,7 @@
 /** The whole Worker with access control on: requests by token, through its real middleware, to real objects. */
 import { createExecutionContext, env, waitOnExecutionContext } from "cloudflare:test";
 import { createHash, randomBytes } from "node:crypto";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import worker from "../../../src/worker/index";
 
 const ID = "0123456789abcdef0123";

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WordRandom } from "../../../src/core/base/word-random";
-import { pick } from "../sim/seeded-random";
+import { pick } from "../sim/platform/seeded-random";
 import type { Body } from "./api";
 
 /** The outcome of a request; "cut" = unknown, and the server may be gone. */

@@ -1,9 +1,9 @@
 /** Writers like typed client-go: protobuf bodies, protobuf or JSON accepted, repeated until the outcome is known. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { LeaseSchema } from "../../../src/api/schema/coordination";
-import { ServiceSchema } from "../../../src/api/schema/core-services";
-import { EndpointSliceSchema } from "../../../src/api/schema/discovery";
-import { encodeProtobuf } from "../../../src/api/schema/encode-protobuf";
+import { LeaseSchema } from "../../../src/api/schema/kinds/coordination";
+import { ServiceSchema } from "../../../src/api/schema/kinds/core-services";
+import { EndpointSliceSchema } from "../../../src/api/schema/kinds/discovery";
+import { encodeProtobuf } from "../../../src/api/schema/protobuf/encode-protobuf";
 import { DeleteOptionsSchema } from "../../../src/api/schema/meta";
 import type { MessageSchema } from "../../../src/api/schema/types";
 import { PROTOBUF, readAnswer } from "../values/protobuf-answers";

@@ -1,9 +1,9 @@
 import type { FetchLike } from "../../../src/api/client/fetch-like";
-import { followServices } from "../../../src/endpoints/client/follow-services";
-import type { ServiceRef } from "../../../src/endpoints/client/merged-services";
+import { followServices } from "../../../src/endpoints/merge/follow-services";
+import type { ServiceRef } from "../../../src/endpoints/merge/merged-services";
 import { policyUse } from "../../../src/api/registry/services/proxied-service";
 import { portKey } from "../../../src/api/registry/endpoint-slices/slice-portion";
-import { type NodePlace, usableEndpoints } from "../../../src/endpoints/client/usable-endpoints";
+import { type NodePlace, usableEndpoints } from "../../../src/endpoints/merge/usable-endpoints";
 
 const clock = {
   now: () => Date.now(),

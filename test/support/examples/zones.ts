@@ -1,6 +1,6 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { FetchLike } from "../../../src/api/client/fetch-like";
-import { type FollowedRanges, followRanges } from "../../../src/addresses/client/follow-ranges";
+import { type FollowedRanges, followRanges } from "../../../src/clients/ranges/follow-ranges";
 
 const clock = {
   now: () => Date.now(),

@@ -1,6 +1,6 @@
 import type { AllocationCountStorage } from "../../../src/addresses/metrics/allocation-metrics";
 import type { CidrAllocations } from "../../../src/api/rpc/store";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 /** AllocationCountStorage in memory; shares a journal with the other tables of the services store. */
 export class MemoryAllocationCountStorage implements AllocationCountStorage {

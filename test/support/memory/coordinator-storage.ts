@@ -7,7 +7,7 @@ import type {
   OwnerRow,
   RangeRow,
   SeedingRow,
-} from "../../../src/addresses/coordinator/coordinator-storage";
+} from "../../../src/addresses/coordinator/state/coordinator-storage";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 
 /** What survives a restart of the Coordinator's object: its rows and the ServiceCIDR objects, in one database. */

@@ -1,7 +1,7 @@
 import type { GraphNode } from "../../../src/controllers/garbage-collection/graph";
 import type { GraphStorage } from "../../../src/controllers/garbage-collection/ports";
 import type { StoreCursor } from "../../../src/api/rpc/object-links";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 /** The collector's rows on a journal. Each row is kept as text, so that nothing is shared with the collector. */
 export class MemoryGraphStorage implements GraphStorage {

@@ -1,9 +1,9 @@
-import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/clusterip/free-counts";
+import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/ledger/free-counts";
 import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-storage";
-import type { Allocation, LedgerStorage } from "../../../src/addresses/clusterip/ledger-storage";
-import type { PendingRelease } from "../../../src/addresses/clusterip/release-storage";
+import type { Allocation, LedgerStorage } from "../../../src/addresses/ledger/ledger-storage";
+import type { PendingRelease } from "../../../src/addresses/ledger/release-storage";
 import type { Gen } from "../../../src/addresses/rpc/service-cidr";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 /** LedgerStorage in memory; shares a journal with the other tables of its object, as they share a database. */
 export class MemoryLedgerStorage implements LedgerStorage {

@@ -1,7 +1,7 @@
-import type { NodePortStorage } from "../../../src/addresses/clusterip/node-port-storage";
+import type { NodePortStorage } from "../../../src/addresses/node-ports/node-port-storage";
 import type { NodePortRow } from "../../../src/addresses/rpc/repaired-node-ports";
 import { type HeldNodePort, nodePortText } from "../../../src/api/registry/services/held-by-service";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 /** NodePortStorage in memory; shares a journal with the other tables of the services store. */
 export class MemoryNodePortStorage implements NodePortStorage {

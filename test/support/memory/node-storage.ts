@@ -2,7 +2,7 @@
 import type { KeptReport } from "../../../src/proxy-health/judgement";
 import type { NodeStorage, StoredFacts, Watch } from "../../../src/proxy-health/node-storage";
 import type { Cursor, LocalCounts, ServiceCheck } from "../../../src/proxy-health/pushed/shard-change";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 export class MemoryNodeStorage implements NodeStorage {
   readonly #reports: JournaledMap<[string, KeptReport]>;

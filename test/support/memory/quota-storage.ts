@@ -1,6 +1,6 @@
-import type { QuotaStorage } from "../../../src/api/store/quota-guard";
+import type { QuotaStorage } from "../../../src/api/store/quota/quota-guard";
 import type { QuotaMarks } from "../../../src/controllers/quotas/quota-pushes";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 type Progress = NonNullable<ReturnType<QuotaStorage["quotaProgress"]>>;
 

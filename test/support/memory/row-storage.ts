@@ -1,6 +1,6 @@
 import type { StoreCursor } from "../../../src/api/rpc/object-links";
 import type { RowStorage } from "../../../src/controllers/followed/row-storage";
-import { Journal, JournaledMap } from "../sim/journal";
+import { Journal, JournaledMap } from "../sim/platform/journal";
 
 /** The rows of a controller on a journal. */
 export class MemoryRowStorage implements RowStorage {

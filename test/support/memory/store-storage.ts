@@ -1,5 +1,5 @@
-import { Journal, SimulatedCrash } from "../sim/journal";
-import { SimStoreStorage } from "../sim/store-storage";
+import { Journal, SimulatedCrash } from "../sim/platform/journal";
+import { SimStoreStorage } from "../sim/platform/store-storage";
 
 /**
  * The rows of one StoreEngine in memory, with the faults of a real database. It outlives the store over it: a restart is a new

@@ -1,7 +1,7 @@
 /** Shared parts of the death enumerations for addresses: clusters of both families, and the addresses of a Service. */
 import { env } from "cloudflare:test";
 import { afterAll, beforeAll } from "vitest";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import type { Service } from "../../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import type { ObjectCluster } from "./object-cluster";

@@ -1,5 +1,5 @@
 /** Stores that the check of a cluster reads, without those that never began: they hold nothing, and to begin them costs more than all else of the check. */
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 
 /** Nobody writes to this cluster. Its stores answer for those that never began. */
 const EMPTY = "empty";

@@ -1,7 +1,7 @@
 /** Counts every call to a Durable Object, calls after an answer included: the whole cost of one step. */
 import { createExecutionContext, env } from "cloudflare:test";
 import { vi } from "vitest";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { statePrototype, workDueSoon } from "./work-due";
 
 const bindings = env as unknown as Env;

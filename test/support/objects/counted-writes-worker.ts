@@ -2,7 +2,7 @@
  * The Worker of scripts/bench/counted-runtime.ts, here because it is type-checked for workerd and not for Node: the whole Worker, which counts what its
  * stores and the health of nodes write, and which objects are called for it.
  */
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { NodeProxy as RealNodeProxy } from "../../../durable-objects/node-proxy";
 import { ResourceStore as RealStore } from "../../../durable-objects/resource-store";
 import worker from "../../../src/worker/index";

@@ -1,8 +1,8 @@
 /** A cluster of real Durable Objects, its services store called as the Worker calls it. */
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
-import type { Env } from "../../../durable-objects/env";
-import { controller, ipAddressesStore, servicesStore } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { controller, ipAddressesStore, servicesStore } from "../../../durable-objects/peers/peers";
 import type { Controller } from "../../../durable-objects/controller";
 import type { ServicesStore } from "../../../durable-objects/services-store";
 import type { IPAddress, KubeObject, Service } from "../../../src/api/meta/kubernetes";

@@ -2,10 +2,10 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, vi } from "vitest";
 import type { Coordinator } from "../../../durable-objects/coordinator";
-import type { Env } from "../../../durable-objects/env";
-import { coordinator, owner } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { coordinator, owner } from "../../../durable-objects/peers/peers";
 import { coordinatorStorage } from "../../../durable-objects/sql/coordinator-sql";
-import type { CoordinatorState } from "../../../src/addresses/coordinator/coordinator-storage";
+import type { CoordinatorState } from "../../../src/addresses/coordinator/state/coordinator-storage";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import type { AllocateItem } from "../../../src/addresses/rpc/service-cidr";
 import type { Subresource, WriteResult } from "../../../src/api/rpc/store";

@@ -6,7 +6,7 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
 import { directoryKey } from "../../../src/tenancy/directory-keys";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 
 /** The cluster that every text speaks of. */
 export const OLD_CLUSTER = "default";

@@ -1,6 +1,6 @@
 /** Timers of the product that ring at another time: no test waits for them, and no pause of the machine makes them ring. */
 import { vi } from "vitest";
-import { systemClock } from "../../../durable-objects/ports";
+import { systemClock } from "../../../durable-objects/platform/ports";
 
 /** What each delay is instead. */
 const instead = new Map<number, number>();

@@ -1,7 +1,7 @@
 /** Shared parts of the death enumerations for repair: clusters that repair has read, and changes behind the server's back. */
 import { env, runInDurableObject } from "cloudflare:test";
-import type { Env } from "../../../durable-objects/env";
-import { repairStub } from "../../../durable-objects/peers";
+import type { Env } from "../../../durable-objects/platform/env";
+import { repairStub } from "../../../durable-objects/peers/peers";
 import type { IPAddress } from "../../../src/api/meta/kubernetes";
 import type { ObjectCluster } from "./object-cluster";
 import { eventually } from "./object-ranges";

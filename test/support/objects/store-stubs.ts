@@ -5,7 +5,7 @@ import type { ResourceStore } from "../../../durable-objects/resource-store";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { definitionOf } from "../../../src/api/registry/all";
 import type { CollectionRequest, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
-import { COLLECTION_HEADER, encodeCollection } from "../../../src/api/store/collection-header";
+import { COLLECTION_HEADER, encodeCollection } from "../../../src/api/store/list/collection-header";
 import { collectionRequest, createRequest, DELETE, WRITE } from "../worlds/store-world";
 
 const bindings = env as unknown as {

@@ -1,8 +1,8 @@
 /** Timers and alarms of the product that are due soon, of all objects and the Worker: what goes on although nothing is under way. */
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
-import { systemClock } from "../../../durable-objects/ports";
-import type { Env } from "../../../durable-objects/env";
+import { systemClock } from "../../../durable-objects/platform/ports";
+import type { Env } from "../../../durable-objects/platform/env";
 
 /** Rests of background work are shorter, time limits of calls longer. What is due later is another step's. */
 const SOON_MS = 600;

@@ -14,9 +14,9 @@
  */
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/env";
-import type { ControllerName } from "../../../durable-objects/controllers";
-import { systemClock } from "../../../durable-objects/ports";
+import type { Env } from "../../../durable-objects/platform/env";
+import type { ControllerName } from "../../../durable-objects/platform/controllers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { inParallel } from "../../../src/core/base/in-parallel";
 import { checkCluster } from "../../../src/tools/check/check-cluster";
 import { RpcSource } from "../../../src/worker/system/check-source";

@@ -2,9 +2,9 @@
 import type { IPAddress, KubeObject, Service } from "../../../src/api/meta/kubernetes";
 import type { Status } from "../../../src/api/meta/status";
 import type { WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
-import { ipAddressesOf } from "./checks";
+import { ipAddressesOf } from "./watches/checks";
 import { SimCluster } from "./cluster";
-import type { SimOptions } from "./platform";
+import type { SimOptions } from "./platform/platform";
 import { DELETE } from "../worlds/store-world";
 
 const OPTIONS: WriteOptions = {

@@ -1,11 +1,11 @@
 /** Clients of a simulated cluster: random writes, and what they may conclude from the answers they got. */
 import type { IPAddress, KubeObject, Service } from "../../../src/api/meta/kubernetes";
 import type { ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
-import { heldNodePorts } from "../../../src/addresses/clusterip/node-port-plan";
+import { heldNodePorts } from "../../../src/addresses/node-ports/node-port-plan";
 import type { WordRandom } from "../../../src/core/base/word-random";
-import { ipAddressesOf, servicesOf } from "./checks";
+import { ipAddressesOf, servicesOf } from "./watches/checks";
 import type { SimCluster } from "./cluster";
-import { CLIENT } from "./network";
+import { CLIENT } from "./platform/network";
 import { DELETE } from "../worlds/store-world";
 
 const OPTIONS: WriteOptions = {

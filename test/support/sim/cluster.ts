@@ -4,8 +4,8 @@
  */
 import { SimControllers } from "./controllers";
 import { SimNamespaces } from "./namespaces";
-import { type Brains, type SimOptions, SimPlatform } from "./platform";
-import { RepairWatch } from "./repair-watch";
+import { type Brains, type SimOptions, SimPlatform } from "./platform/platform";
+import { RepairWatch } from "./watches/repair-watch";
 import { makeCoordinator, makeIPAddresses, makeLeases, makeServices } from "./stores";
 
 export class SimCluster extends SimPlatform {

@@ -1,11 +1,11 @@
 /** What runs beside the clients of a simulated cluster: cron, which pokes the controllers, and somebody who follows the stores. */
 import type { WordRandom } from "../../../src/core/base/word-random";
 import type { SimCluster } from "./cluster";
-import type { Relative } from "./collector-watch";
+import type { Relative } from "./watches/collector-watch";
 import type { SimFamilies } from "./families";
 import { SimInformer } from "./informer";
-import { SIMULATED } from "./platform";
-import { pick } from "./seeded-random";
+import { SIMULATED } from "./platform/platform";
+import { pick } from "./platform/seeded-random";
 
 /** Within so many rounds of cron everything is repaired. */
 const ROUNDS = 5;

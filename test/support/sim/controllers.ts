@@ -1,14 +1,14 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
-import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/controllers";
+import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/platform/controllers";
 import { settingsOf } from "../../../src/core/config/settings";
 import { overriding } from "../worlds/overriding";
-import { CollectorWatch } from "./collector-watch";
+import { CollectorWatch } from "./watches/collector-watch";
 import { namespacesList } from "./namespaces";
-import { ALWAYS, type Caller, type Life, type SimNode, whileAlive } from "./network";
+import { ALWAYS, type Caller, type Life, type SimNode, whileAlive } from "./platform/network";
 import { contentNodes, contentOf, controllerOf, pokeStepOf } from "./peers";
-import { type SimPlatform, type Simulated, SIMULATED } from "./platform";
+import { type SimPlatform, type Simulated, SIMULATED } from "./platform/platform";
 import type { ProtocolStep } from "./protocol-steps";
-import type { RepairWatch } from "./repair-watch";
+import type { RepairWatch } from "./watches/repair-watch";
 
 /** A wait of this length is the fifth of a pass that leaves work again and again. */
 const LONG_WAIT_MS = 8_000;

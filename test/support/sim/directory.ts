@@ -1,6 +1,6 @@
 /** KV as the objects of a simulated cluster see it: slow, and while there are faults a read may be wrong in every way that FaultyKv knows. */
-import { FaultyKv, KV_FAULTS } from "./faulty-kv";
-import type { Caller, SimNetwork } from "./network";
+import { FaultyKv, KV_FAULTS } from "./platform/faulty-kv";
+import type { Caller, SimNetwork } from "./platform/network";
 
 /** A read takes as long as a call of an object; a write longer. */
 const READ_MS = 10;

@@ -20,9 +20,9 @@ import {
 } from "../../../src/endpoints/endpoint-controllers";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { controllerLife } from "./controller-life";
-import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./network";
-import { plainCopy } from "./plain-copy";
-import type { SimPlatform } from "./platform";
+import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./platform/network";
+import { plainCopy } from "./platform/plain-copy";
+import type { SimPlatform } from "./platform/platform";
 import { storePorts } from "./stores";
 import { StoreTables } from "./tables";
 

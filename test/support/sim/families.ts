@@ -3,10 +3,10 @@ import type { WordRandom } from "../../../src/core/base/word-random";
 import type { OwnerReference } from "../../../src/api/meta/kubernetes";
 import type { DeleteOptionsRequest, WriteOptions, WriteRequest } from "../../../src/api/rpc/store";
 import { DELETE } from "../worlds/store-world";
-import type { CollectorWatch, Relative } from "./collector-watch";
-import { CLIENT, type SimNode } from "./network";
-import type { SimPlatform } from "./platform";
-import { pick } from "./seeded-random";
+import type { CollectorWatch, Relative } from "./watches/collector-watch";
+import { CLIENT, type SimNode } from "./platform/network";
+import type { SimPlatform } from "./platform/platform";
+import { pick } from "./platform/seeded-random";
 
 const LEASES = 6;
 const SERVICES = 3;

@@ -1,8 +1,8 @@
 /** I3 at the moment at which an owner gives an address out, of which nothing can be seen any more when everything is quiet. */
 import type { StoredRow } from "../../../src/addresses/alloc/owner-storage";
 import { parseAddressKey } from "../../../src/addresses/alloc/owner-key";
-import { isConfiguredRow } from "../../../src/addresses/coordinator/configured-ranges";
-import type { RangeRow } from "../../../src/addresses/coordinator/coordinator-storage";
+import { isConfiguredRow } from "../../../src/addresses/coordinator/state/configured-ranges";
+import type { RangeRow } from "../../../src/addresses/coordinator/state/coordinator-storage";
 import { formatAddress } from "../../../src/core/net/address";
 import { relation } from "../../../src/core/net/prefix";
 import { isUsableIn } from "../../../src/core/net/usable";

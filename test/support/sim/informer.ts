@@ -2,10 +2,10 @@
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { FedChanges, FedPage } from "../../../src/api/rpc/object-feed";
 import type { StoreCursor } from "../../../src/api/rpc/object-links";
-import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
-import type { StoreEngine } from "../../../src/api/store/store-engine";
+import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
+import type { StoreEngine } from "../../../src/api/store/engine/store-engine";
 import type { SimCluster } from "./cluster";
-import { ALWAYS, type SimNode } from "./network";
+import { ALWAYS, type SimNode } from "./platform/network";
 
 const PAGE = 20;
 

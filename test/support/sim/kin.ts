@@ -1,7 +1,7 @@
 /** Who has owned whom since when, noted in the transactions that say so: what the garbage collector of a simulated cluster is judged by. */
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../../src/api/meta/object-meta";
-import type { Journal } from "./journal";
+import type { Journal } from "./platform/journal";
 import type { Occurrence } from "./protocol-steps";
 
 export const COLLECTOR_FINALIZERS = [FINALIZER_FOREGROUND, FINALIZER_ORPHAN] as const;

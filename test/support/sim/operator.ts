@@ -2,9 +2,9 @@
 import type { WordRandom } from "../../../src/core/base/word-random";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import type { WriteOptions, WriteRequest } from "../../../src/api/rpc/store";
-import { pick } from "./seeded-random";
+import { pick } from "./platform/seeded-random";
 import type { SimCluster } from "./cluster";
-import { CLIENT } from "./network";
+import { CLIENT } from "./platform/network";
 import { DELETE } from "../worlds/store-world";
 
 const OPTIONS: WriteOptions = {

@@ -4,8 +4,8 @@ import type { OwnerStorage, StoredRow } from "../../../src/addresses/alloc/owner
 import type { Random, Recorder } from "../../../src/core/base/ports";
 import { MemoryOwnerStorage } from "../memory/owner-storage";
 import { overriding } from "../worlds/overriding";
-import { type CommitGate, commitStepsOf } from "./journal";
-import { type Life, whileAlive } from "./network";
+import { type CommitGate, commitStepsOf } from "./platform/journal";
+import { type Life, whileAlive } from "./platform/network";
 import type { ProtocolStep } from "./protocol-steps";
 
 /** An owner in one of its lives. `copyRowsMax`: of one chunk of a hand-off. */

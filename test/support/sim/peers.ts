@@ -6,9 +6,9 @@ import type { IPAddressesRpc } from "../../../src/addresses/rpc/ip-addresses";
 import type { RepairedAddresses, RepairedOwner } from "../../../src/addresses/rpc/repair";
 import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
 import type { ControllerRpc, GetResult, MaintainedStore } from "../../../src/api/rpc/store";
-import type { Caller, SimNode } from "./network";
-import { plainCopy } from "./plain-copy";
-import type { SimPlatform, Simulated } from "./platform";
+import type { Caller, SimNode } from "./platform/network";
+import { plainCopy } from "./platform/plain-copy";
+import type { SimPlatform, Simulated } from "./platform/platform";
 import { type ProtocolStep, stepOfConfigure, stepOfReceive } from "./protocol-steps";
 
 const POKES: Readonly<Record<Simulated, ProtocolStep>> = {

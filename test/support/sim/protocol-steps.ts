@@ -1,7 +1,7 @@
 /** Which fault met which step of the protocol: a simulation that never loses the answer of an activation shows nothing about it. */
-import type { HandoffRow } from "../../../src/addresses/coordinator/coordinator-storage";
+import type { HandoffRow } from "../../../src/addresses/coordinator/state/coordinator-storage";
 import type { CopyChunk, OwnerConfig } from "../../../src/addresses/rpc/service-cidr";
-import { KV_FAULTS } from "./faulty-kv";
+import { KV_FAULTS } from "./platform/faulty-kv";
 import type { Contents } from "../memory/coordinator-storage";
 
 /** What happens to a message, to the clock of who gets it, or to an object at a message. */

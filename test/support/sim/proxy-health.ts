@@ -16,9 +16,9 @@ import { shardOf } from "../../../src/tenancy/cluster-objects";
 import { MemoryNodeStorage } from "../memory/node-storage";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { controllerLife } from "./controller-life";
-import { ALWAYS, type Caller, CLIENT, SimNetwork, SimNode, whileAlive } from "./network";
-import { plainCopy } from "./plain-copy";
-import { SimScheduler } from "./scheduler";
+import { ALWAYS, type Caller, CLIENT, SimNetwork, SimNode, whileAlive } from "./platform/network";
+import { plainCopy } from "./platform/plain-copy";
+import { SimScheduler } from "./platform/scheduler";
 
 const PAGE = 2;
 const RECORDER = { log: (): void => undefined };

@@ -10,19 +10,19 @@ import { servicesDefinition } from "../../../src/api/registry/services/definitio
 import type { HeldLimits, LimitedStore, QuotaMessage, QuotaProgress } from "../../../src/api/rpc/quota";
 import type { ControllerRpc } from "../../../src/api/rpc/store";
 import type { StorePeers } from "../../../src/api/store/cluster-store";
-import type { CommittedChange, StoreExtension } from "../../../src/api/store/extension";
-import { namespaceRange, objectKey } from "../../../src/api/store/keys";
-import { observed } from "../../../src/api/store/observed";
-import type { QuotaStorage } from "../../../src/api/store/quota-guard";
+import type { CommittedChange, StoreExtension } from "../../../src/api/store/state/extension";
+import { namespaceRange, objectKey } from "../../../src/api/store/state/keys";
+import { observed } from "../../../src/api/store/feeds/observed";
+import type { QuotaStorage } from "../../../src/api/store/quota/quota-guard";
 import type { Controller } from "../../../src/controllers/controller";
 import { PlainStore } from "../../../src/controllers/plain-store";
 import type { CountingStore, QuotaMarks } from "../../../src/controllers/quotas/quota-pushes";
 import { resourceQuotasController } from "../../../src/controllers/resource-quotas-controller";
 import { MemoryQuotaStorage } from "../memory/quota-storage";
 import { controllerLife } from "./controller-life";
-import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./network";
-import { plainCopy } from "./plain-copy";
-import type { SimLimits, SimPlatform } from "./platform";
+import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./platform/network";
+import { plainCopy } from "./platform/plain-copy";
+import type { SimLimits, SimPlatform } from "./platform/platform";
 import { storePorts } from "./stores";
 import { StoreTables } from "./tables";
 

@@ -6,9 +6,9 @@ import type { ProtocolStep } from "./protocol-steps";
 import { createRange, deleteRange, patchRange } from "../objects/range-requests";
 import { RepairWorld } from "../worlds/repair-world";
 import { objectOf, SimApi } from "./api";
-import { checkQuiet, ipAddressesOf } from "./checks";
-import type { SimOptions } from "./platform";
-import type { Fate } from "./network";
+import { checkQuiet, ipAddressesOf } from "./watches/checks";
+import type { SimOptions } from "./platform/platform";
+import type { Fate } from "./platform/network";
 
 interface Plan {
   step: ProtocolStep;

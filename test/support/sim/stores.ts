@@ -1,20 +1,20 @@
 /** The stores of a simulated cluster: the real classes on simulated ports. */
 import { IPAddressesStore } from "../../../src/addresses/clusterip/ip-addresses-store";
-import type { LedgerPeers } from "../../../src/addresses/clusterip/ledger-store";
+import type { LedgerPeers } from "../../../src/addresses/ledger/ledger-store";
 import { ServicesStore } from "../../../src/addresses/clusterip/services-store";
 import { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
 import { topologyCopyKey } from "../../../src/addresses/topology/topology-copy";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import { definitionOf } from "../../../src/api/registry/all";
 import type { ClusterStorePorts } from "../../../src/api/store/cluster-store";
-import type { StoreExtension } from "../../../src/api/store/extension";
-import type { StoreEngine } from "../../../src/api/store/store-engine";
+import type { StoreExtension } from "../../../src/api/store/state/extension";
+import type { StoreEngine } from "../../../src/api/store/engine/store-engine";
 import { PlainStore } from "../../../src/controllers/plain-store";
 import { overriding } from "../worlds/overriding";
-import type { SimPlatform } from "./platform";
-import { fakeDigest } from "./fake-digest";
-import type { Journal } from "./journal";
-import { type Life, whileAlive } from "./network";
+import type { SimPlatform } from "./platform/platform";
+import { fakeDigest } from "./platform/fake-digest";
+import type { Journal } from "./platform/journal";
+import { type Life, whileAlive } from "./platform/network";
 import { controllerOf, coordinatorOf, ipAddressesOf, lookUpNamespace, ownerOf } from "./peers";
 import type { ProtocolStep } from "./protocol-steps";
 import type { StoreTables } from "./tables";

@@ -1,5 +1,5 @@
 /** What survives the crashes of a simulated store: its tables, in one database. */
-import type { LastPublication } from "../../../src/api/store/publisher";
+import type { LastPublication } from "../../../src/api/store/list/publisher";
 import { MemoryAllocationCountStorage } from "../memory/allocation-count-storage";
 import type { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
 import { MemoryFreeCountStorage, MemoryIPAddressStorage, MemoryLedgerStorage } from "../memory/ledger-storage";
@@ -8,8 +8,8 @@ import { MemoryNodePortStorage } from "../memory/node-port-storage";
 import { MemoryRepairStorage } from "../memory/repair-storage";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { MemorySettingsStorage } from "../memory/settings-storage";
-import { Journal } from "./journal";
-import { SimStoreStorage } from "./store-storage";
+import { Journal } from "./platform/journal";
+import { SimStoreStorage } from "./platform/store-storage";
 
 /** The tables of the Coordinator's store, in one transaction with its other rows. */
 export class JointJournal extends Journal {

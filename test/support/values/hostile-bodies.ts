@@ -3,8 +3,8 @@ import { definitions } from "../../../src/api/registry/all";
 import { DeleteOptionsSchema } from "../../../src/api/schema/meta";
 import { VALUES_MAX, YAML_STEPS_MAX } from "../../../src/api/schema/decode-limits";
 import type { Field, FieldType, MessageSchema } from "../../../src/api/schema/types";
-import type { BodyType } from "../../../src/worker/http/content-type";
-import type { Expected } from "../../../src/worker/http/decode-body";
+import type { BodyType } from "../../../src/worker/http/read/content-type";
+import type { Expected } from "../../../src/worker/http/read/decode-body";
 import { BODY_MAX_BYTES, REVIEW_MAX_BYTES } from "../../../src/worker/http/limits";
 import { REVIEWS } from "../../../src/worker/routing/review-kinds";
 

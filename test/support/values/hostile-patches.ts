@@ -1,6 +1,6 @@
 /** Patches whose text says little and makes much work, where each step is done on the whole value. */
 import type { PatchType } from "../../../src/api/rpc/store";
-import type { JsonObject, JsonValue } from "../../../src/api/schema/json-value";
+import type { JsonObject, JsonValue } from "../../../src/api/schema/json/json-value";
 
 export interface HostilePatch {
   name: string;

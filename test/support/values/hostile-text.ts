@@ -1,6 +1,6 @@
 /** Inputs that nobody should send: mutated bodies and patches, drawn from a seeded generator. */
 import type { Random } from "../../../src/core/base/ports";
-import type { JsonObject, JsonValue } from "../../../src/api/schema/json-value";
+import type { JsonObject, JsonValue } from "../../../src/api/schema/json/json-value";
 
 /** Member names and values that have broken servers before. */
 const KEYS = [

@@ -1,4 +1,4 @@
-import type { ListBody } from "../../../src/api/store/list-page";
+import type { ListBody } from "../../../src/api/store/list/list-page";
 import { concatenated, readProtobuf } from "./protobuf-answers";
 
 /** The list that a body holds, as a client reads it. */

@@ -1,7 +1,7 @@
 /** Answers of the server as clients that ask for protobuf read them: each becomes the JSON that it stands for. */
 import { apiVersionOf } from "../../../src/api/meta/type-meta";
 import { definitions } from "../../../src/api/registry/all";
-import { decodeProtobuf } from "../../../src/api/schema/decode-protobuf";
+import { decodeProtobuf } from "../../../src/api/schema/protobuf/decode-protobuf";
 import { kind, listOf, message, plain, ref } from "../../../src/api/schema/dsl";
 import { ListMeta, PartialObjectMetadataSchema, StatusSchema } from "../../../src/api/schema/meta";
 import type { MessageSchema } from "../../../src/api/schema/types";

@@ -1,14 +1,14 @@
 /** Agents against the real stores of Nodes and Leases in virtual time. */
-import { type AgentSetting, type Ending, runAgent, type Stop } from "../../../src/agent/agent";
-import type { AskProxy } from "../../../src/agent/node/proxy-reporter";
-import type { AgentPorts, EndpointKeeper } from "../../../src/agent/ports/agent-ports";
-import { type ApiClient, SentApi } from "../../../src/agent/ports/api-client";
+import { type AgentSetting, type Ending, runAgent, type Stop } from "../../../src/clients/agent/agent";
+import type { AskProxy } from "../../../src/clients/agent/node/proxy-reporter";
+import type { AgentPorts, EndpointKeeper } from "../../../src/clients/agent/ports/agent-ports";
+import { type ApiClient, SentApi } from "../../../src/clients/agent/ports/api-client";
 import type { Answer } from "../../../src/api/client/fetch-like";
 import type { Lease, Node } from "../../../src/api/meta/kubernetes";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import type { WordRandom } from "../../../src/core/base/word-random";
-import type { SendLike, Sent } from "../../../src/leases/client/send-like";
+import type { SendLike, Sent } from "../../../src/clients/elector/send-like";
 import { ApiWorld, type ProcessSetting, SimProcess } from "./api-world";
 import { DELETE, WRITE } from "./store-world";
 

@@ -10,12 +10,12 @@ import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { DeleteOptionsRequest, ObjectKey, WriteResult } from "../../../src/api/rpc/store";
-import type { StoreExtension } from "../../../src/api/store/extension";
-import { changesLinks, ObjectLinksReader } from "../../../src/api/store/object-links-reader";
-import { observed } from "../../../src/api/store/observed";
+import type { StoreExtension } from "../../../src/api/store/state/extension";
+import { changesLinks, ObjectLinksReader } from "../../../src/api/store/feeds/object-links-reader";
+import { observed } from "../../../src/api/store/feeds/observed";
 import { MemoryGraphStorage } from "../memory/graph-storage";
 import { createRequest, DELETE, StoreWorld, WRITE } from "./store-world";
-import { SimScheduler } from "../sim/scheduler";
+import { SimScheduler } from "../sim/platform/scheduler";
 
 export type WorldKind = "Lease" | "Pod" | "Node";
 const DEFINITIONS: Record<WorldKind, ResourceDefinition> = { Lease: leasesDefinition, Pod: podsDefinition, Node: nodesDefinition };

@@ -15,11 +15,11 @@ import { containsAddress, relation } from "../../../src/core/net/prefix";
 import { parseAddress } from "../../../src/core/net/address";
 import type { SeedRow } from "../../../src/addresses/rpc/ip-addresses";
 import type { AllocateResult, OwnerConfig } from "../../../src/addresses/rpc/service-cidr";
-import type { Operation } from "../../../src/api/store/extension";
+import type { Operation } from "../../../src/api/store/state/extension";
 import { storedPrefix } from "../../../src/addresses/topology/stored-prefix";
 import { MemoryCoordinatorStorage } from "../memory/coordinator-storage";
 import { MemoryOwnerStorage } from "../memory/owner-storage";
-import { seededRandom } from "../sim/seeded-random";
+import { seededRandom } from "../sim/platform/seeded-random";
 
 const OPERATION_DEADLINE_MS = 20_000;
 /** IPAddress objects of one page of a seeding list. */

@@ -10,7 +10,7 @@ import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
-import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
+import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { Controller } from "../../../src/controllers/controller";
 import { endpointsPass } from "../../../src/endpoints/controller/endpoints-pass";
 import { savedCounts } from "../../../src/endpoints/controller/kept-counts";
@@ -19,7 +19,7 @@ import type { WrittenStore } from "../../../src/controllers/followed/called-stor
 import type { ControllerPorts } from "../../../src/endpoints/controller/ports";
 import { slicesPass } from "../../../src/endpoints/controller/slices-pass";
 import { MemoryRowStorage } from "../memory/row-storage";
-import { SimScheduler } from "../sim/scheduler";
+import { SimScheduler } from "../sim/platform/scheduler";
 import { endpointsOf } from "../../../src/endpoints/slices/slice-endpoint";
 import { StoreWorld } from "./store-world";
 

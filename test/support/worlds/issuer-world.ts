@@ -1,6 +1,6 @@
 /** Issuers of tokens with real keys, the server's own tokens, a cluster with service accounts, and the authenticator that judges all of them. */
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
-import { systemDigest, systemRandom } from "../../../durable-objects/ports";
+import { systemDigest, systemRandom } from "../../../durable-objects/platform/ports";
 import type { AdminToken } from "../../../src/access/authentication/admin-tokens";
 import { Authenticator } from "../../../src/access/authentication/authenticate";
 import { parseToken } from "../../../src/access/authentication/bearer-token";
@@ -9,7 +9,7 @@ import { type AuthenticationSettings, parseAuthentication } from "../../../src/a
 import { SigningKeys } from "../../../src/access/authentication/signing-keys";
 import { TokenBook } from "../../../src/access/authentication/token-book";
 import type { NewToken } from "../../../src/access/authentication/token-record";
-import type { JsonObject } from "../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../src/api/schema/json/json-value";
 import { memoryCredentialStorage } from "../memory/credential-storage";
 
 const ISSUER = "https://issuer.example";

@@ -1,9 +1,9 @@
 /** The peers of an AddressLedger in virtual time, each scripted by the test. */
 import type { Recorder } from "../../../src/core/base/ports";
-import type { LedgerPorts } from "../../../src/addresses/clusterip/address-ledger";
-import type { SupplyPorts } from "../../../src/addresses/clusterip/address-supply";
-import { PendingReleases } from "../../../src/addresses/clusterip/pending-releases";
-import { TopologySource } from "../../../src/addresses/clusterip/topology-source";
+import type { LedgerPorts } from "../../../src/addresses/ledger/address-ledger";
+import type { SupplyPorts } from "../../../src/addresses/ledger/address-supply";
+import { PendingReleases } from "../../../src/addresses/ledger/pending-releases";
+import { TopologySource } from "../../../src/addresses/ledger/topology-source";
 import type { Topology } from "../../../src/addresses/rpc/topology";
 import type { IPAddressDelete } from "../../../src/addresses/rpc/ip-addresses";
 import type {
@@ -15,8 +15,8 @@ import type {
   ServiceCIDRRpc,
 } from "../../../src/addresses/rpc/service-cidr";
 import { MemoryFreeCountStorage, MemoryLedgerStorage } from "../memory/ledger-storage";
-import { seededRandom } from "../sim/seeded-random";
-import { SimScheduler } from "../sim/scheduler";
+import { seededRandom } from "../sim/platform/seeded-random";
+import { SimScheduler } from "../sim/platform/scheduler";
 
 const NOTHING_FREE: AllocateAnswer["free"] = { IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
 

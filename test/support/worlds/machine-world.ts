@@ -1,12 +1,12 @@
 /** A machine with the endpoint part of the agent in virtual time: the store of Pods is the product's, and so is the way to it. */
-import type { EndpointText } from "../../../src/agent/endpoints/machine-ports";
-import { EndpointSet } from "../../../src/agent/endpoints/endpoint-set";
-import { PodKeeper } from "../../../src/agent/endpoints/pod-keeper";
-import type { StateFiles } from "../../../src/agent/ports/agent-ports";
-import { SentApi } from "../../../src/agent/ports/api-client";
+import type { EndpointText } from "../../../src/clients/agent/endpoints/machine-ports";
+import { EndpointSet } from "../../../src/clients/agent/endpoints/endpoint-set";
+import { PodKeeper } from "../../../src/clients/agent/endpoints/pod-keeper";
+import type { StateFiles } from "../../../src/clients/agent/ports/agent-ports";
+import { SentApi } from "../../../src/clients/agent/ports/api-client";
 import type { Pod } from "../../../src/api/meta/kubernetes";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
-import { seededRandom } from "../sim/seeded-random";
+import { seededRandom } from "../sim/platform/seeded-random";
 import { ApiWorld, SimProcess } from "./api-world";
 
 /** As the agent looks at its file. */

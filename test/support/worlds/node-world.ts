@@ -3,7 +3,7 @@ import type { EventReport } from "../../../src/api/events/event-recorder";
 import type { Lease, Node, Pod } from "../../../src/api/meta/kubernetes";
 import { rfc3339Micros, rfc3339Seconds } from "../../../src/api/meta/time";
 import type { WriteResult } from "../../../src/api/rpc/store";
-import { objectValuesSince } from "../../../src/api/store/object-values-reader";
+import { objectValuesSince } from "../../../src/api/store/feeds/object-values-reader";
 import { Controller } from "../../../src/controllers/controller";
 import { lifecyclePass } from "../../../src/leases/nodes/lifecycle-pass";
 import { NODE_LEASES } from "../../../src/leases/nodes/node-looks";

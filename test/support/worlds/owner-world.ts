@@ -1,7 +1,7 @@
 import { Owner } from "../../../src/addresses/alloc/owner";
 import type { AllocateItem, AllocateResult, Holder, OwnerConfig } from "../../../src/addresses/rpc/service-cidr";
 import { MemoryOwnerStorage } from "../memory/owner-storage";
-import { seededRandom } from "../sim/seeded-random";
+import { seededRandom } from "../sim/platform/seeded-random";
 
 /** One owner on memory ports. Calls made without an await between them share a drain, as calls of one turn do on the platform. */
 export class OwnerWorld {

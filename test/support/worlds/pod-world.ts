@@ -4,15 +4,15 @@ import type { KubeObject, Node, Pod } from "../../../src/api/meta/kubernetes";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
-import type { ChangeFilter } from "../../../src/api/store/follower-pokes";
-import { ObjectFeedReader } from "../../../src/api/store/object-feed-reader";
+import type { ChangeFilter } from "../../../src/api/store/feeds/follower-pokes";
+import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { Controller } from "../../../src/controllers/controller";
 import type { WrittenStore } from "../../../src/controllers/followed/called-store";
 import { podCollectionController, taintEvictionController } from "../../../src/leases/pod-controllers";
 import { podCollectionPass } from "../../../src/leases/pods/pod-collection-pass";
 import { taintEvictionPass } from "../../../src/leases/pods/taint-eviction-pass";
 import { MemoryRowStorage } from "../memory/row-storage";
-import { SimScheduler } from "../sim/scheduler";
+import { SimScheduler } from "../sim/platform/scheduler";
 import { StoreWorld } from "./store-world";
 
 export type Kind = "pods" | "nodes";

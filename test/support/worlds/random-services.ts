@@ -1,7 +1,7 @@
 /** Random Services and slices of a few names, so that they meet often, put into a merged view as a proxy's watches would. */
 import type { EndpointSlice, KubeObject, Service } from "../../../src/api/meta/kubernetes";
-import type { MergedServices } from "../../../src/endpoints/client/merged-services";
-import { pick, type seededRandom } from "../sim/seeded-random";
+import type { MergedServices } from "../../../src/endpoints/merge/merged-services";
+import { pick, type seededRandom } from "../sim/platform/seeded-random";
 import { aService, aSlice, anEndpoint, type EndpointState, type SliceEndpoint } from "../values/endpoint-objects";
 
 type Random = ReturnType<typeof seededRandom>;

@@ -1,6 +1,6 @@
 import type { KubeObject, Lease } from "../../../src/api/meta/kubernetes";
 import { StoreHistory } from "../../model/store-history";
-import { seededRandom } from "../sim/seeded-random";
+import { seededRandom } from "../sim/platform/seeded-random";
 import { aLease, StoreWorld, type StoreWorldOptions } from "./store-world";
 
 const NAMESPACES = ["a", "b", "b-c"];

@@ -1,5 +1,5 @@
 /** A whole cluster in virtual time with its repair controller: the classes of all stores and owners, and a pass whenever a test wants one. */
-import type { ControllerBrain } from "../../../durable-objects/controllers";
+import type { ControllerBrain } from "../../../durable-objects/platform/controllers";
 import type { CoordinatorStore } from "../../../src/addresses/coordinator/coordinator-store";
 import type { Config } from "../../../src/core/config/config";
 import type { EventReport } from "../../../src/api/events/event-recorder";
@@ -10,10 +10,10 @@ import { rfc3339Seconds } from "../../../src/api/meta/time";
 import type { Family } from "../../../src/core/net/family";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { eventsDefinition } from "../../../src/api/registry/events/definition";
-import type { StoreEngine } from "../../../src/api/store/store-engine";
+import type { StoreEngine } from "../../../src/api/store/engine/store-engine";
 import type { MemoryRepairStorage } from "../memory/repair-storage";
 import { SimCluster } from "../sim/cluster";
-import { ALWAYS, type Life } from "../sim/network";
+import { ALWAYS, type Life } from "../sim/platform/network";
 import { createRequest, DELETE, WRITE } from "./store-world";
 
 const NO_EVENT = { ok: false as const, status: notFound(eventsDefinition, "any") };

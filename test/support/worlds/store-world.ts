@@ -11,15 +11,15 @@ import type {
   WriteRequest,
   WriteResult,
 } from "../../../src/api/rpc/store";
-import { startWatch } from "../../../src/api/store/watch-start";
-import type { StoreExtension } from "../../../src/api/store/extension";
-import { NamespaceGuard } from "../../../src/api/store/namespace-guard";
-import type { HistoryBounds } from "../../../src/api/store/revisions";
-import { StoreEngine } from "../../../src/api/store/store-engine";
-import type { WatchSink } from "../../../src/api/store/watch-hub";
+import { startWatch } from "../../../src/api/store/watch/watch-start";
+import type { StoreExtension } from "../../../src/api/store/state/extension";
+import { NamespaceGuard } from "../../../src/api/store/write/namespace-guard";
+import type { HistoryBounds } from "../../../src/api/store/state/revisions";
+import { StoreEngine } from "../../../src/api/store/engine/store-engine";
+import type { WatchSink } from "../../../src/api/store/hub/watch-hub";
 import { MemoryStoreStorage } from "../memory/store-storage";
-import { seededRandom } from "../sim/seeded-random";
-import { SimScheduler } from "../sim/scheduler";
+import { seededRandom } from "../sim/platform/seeded-random";
+import { SimScheduler } from "../sim/platform/scheduler";
 
 export interface StoreWorldOptions<Supply> {
   definition?: ResourceDefinition;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChangeFilter } from "../../../src/api/store/follower-pokes";
+import type { ChangeFilter } from "../../../src/api/store/feeds/follower-pokes";
 import { type ControllerConfig, ControllerTable, decidesByRoles } from "../../../src/controllers/controller-table";
 
 const bound: ChangeFilter = ({ after }) => after !== undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../src/api/schema/json/json-value";
 import { parseReport } from "../../../src/proxy-health/report";
 
 const TEN_YEARS_MS = 315_360_000_000;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CONTROLLERS } from "../../../durable-objects/controllers";
+import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import { clusterObjects, nodeProxyOf } from "../../../src/tenancy/cluster-objects";
 
 const [load] = Object.values(import.meta.glob("../../../docs/clusters.md", { query: "?raw", import: "default" }));

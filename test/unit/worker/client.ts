@@ -1,6 +1,6 @@
 /** GET requests into the cluster `default` of an app whose objects are fakes. */
 import { expect } from "vitest";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import { app } from "../../../src/worker/app";
 import { type Answers, fakeEnv } from "./fake-env";
 

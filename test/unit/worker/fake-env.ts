@@ -1,5 +1,5 @@
 /** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../durable-objects/platform/env";
 import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 import type { ControllerList } from "../../../src/core/config/controllers";
 import type { ClusterState } from "../../../src/tenancy/rpc";

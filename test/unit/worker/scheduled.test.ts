@@ -1,6 +1,6 @@
 import { withEnv } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { CONTROLLERS } from "../../../durable-objects/controllers";
+import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import { CLUSTER_GONE } from "../../../src/tenancy/rpc";
 import { busyKey, directoryKey } from "../../../src/tenancy/directory-keys";
 import { CRON_CLUSTERS_MAX } from "../../../src/worker/http/limits";

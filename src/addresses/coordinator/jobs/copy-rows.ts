@@ -2,9 +2,9 @@
 import { assert } from "../../../core/base/assert";
 import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
 import { withTimeout } from "../../../core/base/timeout";
-import type { HandoffRow } from "../coordinator-storage";
+import type { HandoffRow } from "../state/coordinator-storage";
 import { doubtOwner } from "../doubt-owner";
-import { isWorthIt, rested } from "../handoff-rules";
+import { isWorthIt, rested } from "../state/handoff-rules";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
 

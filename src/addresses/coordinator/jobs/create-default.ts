@@ -2,7 +2,7 @@
 import { createFailedReport } from "../default-range";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
-import { defaultServiceCIDR } from "../service-cidr-object";
+import { defaultServiceCIDR } from "../state/service-cidr-object";
 
 export async function createDefault({ objects, reports, settings }: JobContext): Promise<JobOutcome> {
   try {

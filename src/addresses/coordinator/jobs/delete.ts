@@ -5,13 +5,13 @@
 import type { ServiceCIDR } from "../../../api/meta/kubernetes";
 import { inParallel } from "../../../core/base/in-parallel";
 import type { AddressInterval } from "../../rpc/service-cidr";
-import type { CidrRow } from "../coordinator-storage";
+import type { CidrRow } from "../state/coordinator-storage";
 import { editObject } from "../edit-object";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
-import { delayed, TERMINATING, withoutFinalizer, withReadyCondition } from "../service-cidr-object";
+import { delayed, TERMINATING, withoutFinalizer, withReadyCondition } from "../state/service-cidr-object";
 import { closeForCount, countTaken } from "../taken-count";
-import type { TopologyView } from "../topology-view";
+import type { TopologyView } from "../state/topology-view";
 import { handOver } from "./hand-over";
 
 /** Owners that are asked at once. */

@@ -1,5 +1,5 @@
 /** Adds the second configured family to the default ServiceCIDR. */
-import type { CidrRow } from "../coordinator-storage";
+import type { CidrRow } from "../state/coordinator-storage";
 import { upgraded, upgradeFailedReport } from "../default-range";
 import { editObject } from "../edit-object";
 import type { JobContext } from "../job-context";

@@ -10,7 +10,7 @@ import type { SeedRow } from "../../rpc/ip-addresses";
 import { doubtOwner } from "../doubt-owner";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
-import type { ParsedClaim } from "../row-index";
+import type { ParsedClaim } from "../state/row-index";
 
 /** Rounds of one job. More rounds mean that IPAddress objects come and go all the time; the job has its next turn later. */
 const ROUNDS_MAX = 8;

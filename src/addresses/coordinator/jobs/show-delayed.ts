@@ -1,9 +1,9 @@
 /** Shows on a ServiceCIDR that is being deleted which other ServiceCIDRs its deletion waits for. */
-import type { CidrRow } from "../coordinator-storage";
+import type { CidrRow } from "../state/coordinator-storage";
 import { editObject } from "../edit-object";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
-import { delayed, withReadyCondition } from "../service-cidr-object";
+import { delayed, withReadyCondition } from "../state/service-cidr-object";
 
 export function showDelayed(context: JobContext, cidr: CidrRow): Promise<JobOutcome> {
   const { clock, view } = context;

@@ -1,10 +1,10 @@
 /** Shows on a ServiceCIDR that it gives out addresses. */
-import type { CidrRow } from "../coordinator-storage";
+import type { CidrRow } from "../state/coordinator-storage";
 import { defaultReadyFailedReport } from "../default-range";
 import { editObject } from "../edit-object";
 import type { JobContext } from "../job-context";
 import type { JobOutcome } from "../job-runner";
-import { DEFAULT_SERVICE_CIDR, READY, readyFailedReport, withReadyCondition } from "../service-cidr-object";
+import { DEFAULT_SERVICE_CIDR, READY, readyFailedReport, withReadyCondition } from "../state/service-cidr-object";
 
 export async function showReady(context: JobContext, cidr: CidrRow): Promise<JobOutcome> {
   const { clock, objects, reports, view } = context;

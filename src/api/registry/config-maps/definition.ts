@@ -1,5 +1,5 @@
 import type { ConfigMap } from "../../meta/kubernetes";
-import { ConfigMapSchema } from "../../schema/core-config-maps";
+import { ConfigMapSchema } from "../../schema/kinds/core-config-maps";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

@@ -1,6 +1,6 @@
 /** ConfigMaps (upstream pkg/registry/core/configmap, pkg/apis/core/validation ValidateConfigMap and ValidateConfigMapUpdate). */
-import { base64Length } from "../../../core/base/base64";
-import { utf8Length } from "../../../core/base/utf8-length";
+import { base64Length } from "../../../core/encoding/base64";
+import { utf8Length } from "../../../core/encoding/utf8-length";
 import { invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { ConfigMap } from "../../meta/kubernetes";

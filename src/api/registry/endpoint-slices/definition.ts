@@ -1,5 +1,5 @@
 import type { EndpointSlice } from "../../meta/kubernetes";
-import { EndpointSliceSchema } from "../../schema/discovery";
+import { EndpointSliceSchema } from "../../schema/kinds/discovery";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

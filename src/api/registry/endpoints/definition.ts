@@ -1,5 +1,5 @@
 import type { Endpoints } from "../../meta/kubernetes";
-import { EndpointsSchema } from "../../schema/core-endpoints";
+import { EndpointsSchema } from "../../schema/kinds/core-endpoints";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

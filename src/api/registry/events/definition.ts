@@ -3,8 +3,8 @@
  * pkg/apis/events/v1): an event created there is visible in core, with its fields mapped.
  */
 import type { CoreEvent, EventsEvent, KubeObject } from "../../meta/kubernetes";
-import { CoreEventSchema } from "../../schema/core-events";
-import { EventsEventSchema } from "../../schema/events";
+import { CoreEventSchema } from "../../schema/kinds/core-events";
+import { EventsEventSchema } from "../../schema/kinds/events";
 import { BASE_STRATEGY } from "../base-strategy";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { type Change, defineResource } from "../resource";

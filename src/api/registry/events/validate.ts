@@ -8,7 +8,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { CoreEvent } from "../../meta/kubernetes";
 import { maskTrailingDash } from "../../meta/generate-name";
 import { validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
-import { utf8Length } from "../../../core/base/utf8-length";
+import { utf8Length } from "../../../core/encoding/utf8-length";
 
 const TEXT_LENGTH_MAX = 128;
 const NOTE_LENGTH_MAX = 1024;

@@ -1,5 +1,5 @@
 import type { IPAddress } from "../../meta/kubernetes";
-import { IPAddressSchema } from "../../schema/networking";
+import { IPAddressSchema } from "../../schema/kinds/networking";
 import { NAME_COLUMN, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

@@ -1,5 +1,5 @@
 import type { Lease } from "../../meta/kubernetes";
-import { LeaseSchema } from "../../schema/coordination";
+import { LeaseSchema } from "../../schema/kinds/coordination";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

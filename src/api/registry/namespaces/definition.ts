@@ -1,5 +1,5 @@
 import type { Namespace } from "../../meta/kubernetes";
-import { NamespaceSchema } from "../../schema/core-namespaces";
+import { NamespaceSchema } from "../../schema/kinds/core-namespaces";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { ALL_VERBS, COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";

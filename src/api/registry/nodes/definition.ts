@@ -1,5 +1,5 @@
 import type { Node } from "../../meta/kubernetes";
-import { NodeSchema } from "../../schema/core-nodes";
+import { NodeSchema } from "../../schema/kinds/core-nodes";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";

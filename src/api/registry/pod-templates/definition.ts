@@ -4,7 +4,7 @@ import { forbiddenField } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { PodTemplate } from "../../meta/kubernetes";
 import { validateAnnotations, validateLabels } from "../../meta/object-meta";
-import { PodTemplateSchema } from "../../schema/core-pod-templates";
+import { PodTemplateSchema } from "../../schema/kinds/core-pod-templates";
 import { BASE_STRATEGY } from "../base-strategy";
 import { NAME_COLUMN, column, labelsText, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";

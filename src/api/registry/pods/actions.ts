@@ -3,8 +3,8 @@ import { notSupported, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Binding, Eviction, Pod } from "../../meta/kubernetes";
 import { rfc3339Seconds } from "../../meta/time";
-import { BindingSchema } from "../../schema/core-bindings";
-import { EvictionSchema } from "../../schema/policy";
+import { BindingSchema } from "../../schema/kinds/core-bindings";
+import { EvictionSchema } from "../../schema/kinds/policy";
 import { defineAction } from "../resource";
 
 const SCHEDULED = "PodScheduled";

@@ -1,5 +1,5 @@
 import type { Pod } from "../../meta/kubernetes";
-import { PodSchema } from "../../schema/core-pods";
+import { PodSchema } from "../../schema/kinds/core-pods";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
 import { bindingAction, evictionAction } from "./actions";

@@ -1,11 +1,11 @@
 /** Pods: the parts of upstream pkg/registry/core/pod and ValidatePod that a Service network without kubelets needs. */
-import type { Int64 } from "../../../core/base/exact-json";
+import type { Int64 } from "../../../core/encoding/exact-json";
 import { semanticEqual } from "../../meta/equality";
 import { forbiddenField } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Pod } from "../../meta/kubernetes";
 import { rfc3339Seconds } from "../../meta/time";
-import { PodSchema } from "../../schema/core-pods";
+import { PodSchema } from "../../schema/kinds/core-pods";
 import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { inTodaysForm } from "../stored-form";

@@ -1,5 +1,5 @@
 /** Validation of probes and lifecycle hooks (upstream validateProbe, validateHandler, validateLifecycle). */
-import type { Int64 } from "../../../core/base/exact-json";
+import type { Int64 } from "../../../core/encoding/exact-json";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { Pod } from "../../meta/kubernetes";
 import { validatePortOrName } from "../port-rules";

@@ -1,5 +1,5 @@
 /** Validation of the spec of Pods and of their templates: the parts of upstream ValidatePodSpec that a Service network without kubelets needs. */
-import { utf8Length } from "../../../core/base/utf8-length";
+import { utf8Length } from "../../../core/encoding/utf8-length";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { duplicate, forbiddenField, invalidValue, notSupported, oneOf, required, tooLong } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";

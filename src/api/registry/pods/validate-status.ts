@@ -2,7 +2,7 @@
  * Validation of a Pod's status as upstream's ValidatePodStatusUpdate (pkg/apis/core/validation), with the gates of 1.36 as they are by default.
  * Statuses of containers are not compared with the containers' names: upstream accepts duplicates and unknown names.
  */
-import { utf8Length } from "../../../core/base/utf8-length";
+import { utf8Length } from "../../../core/encoding/utf8-length";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import type { Family } from "../../../core/net/family";
 import {

@@ -1,5 +1,5 @@
 import type { ResourceQuota } from "../../meta/kubernetes";
-import { ResourceQuotaSchema } from "../../schema/core-resource-quotas";
+import { ResourceQuotaSchema } from "../../schema/kinds/core-resource-quotas";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

@@ -4,7 +4,7 @@
  */
 import type { ClusterRoleBinding, RoleBinding } from "../../meta/kubernetes";
 import { RBAC_GROUP } from "../../meta/rbac-names";
-import { ClusterRoleBindingSchema, RoleBindingSchema } from "../../schema/rbac";
+import { ClusterRoleBindingSchema, RoleBindingSchema } from "../../schema/kinds/rbac";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { type Cell, defineResource } from "../resource";

@@ -1,7 +1,7 @@
 /** Roles and ClusterRoles (upstream pkg/registry/rbac/role and clusterrole; columns: pkg/printers/internalversion/printers.go). */
 import type { ClusterRole, KubeObject, Role } from "../../meta/kubernetes";
 import { RBAC_GROUP } from "../../meta/rbac-names";
-import { ClusterRoleSchema, RoleSchema } from "../../schema/rbac";
+import { ClusterRoleSchema, RoleSchema } from "../../schema/kinds/rbac";
 import { NAME_COLUMN, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { type Cell, type ColumnDefinition, defineResource } from "../resource";

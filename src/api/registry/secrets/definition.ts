@@ -1,5 +1,5 @@
 import type { Secret } from "../../meta/kubernetes";
-import { SecretSchema } from "../../schema/core-secrets";
+import { SecretSchema } from "../../schema/kinds/core-secrets";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";

@@ -2,11 +2,11 @@
  * Secrets (upstream pkg/registry/core/secret, pkg/apis/core/v1/defaults.go and conversion.go, pkg/apis/core/validation ValidateSecret and
  * ValidateSecretUpdate). No error shows a value.
  */
-import { base64Length, decodeBase64, encodeBase64 } from "../../../core/base/base64";
+import { base64Length, decodeBase64, encodeBase64 } from "../../../core/encoding/base64";
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Secret } from "../../meta/kubernetes";
-import { syntaxError } from "../../schema/json-syntax";
+import { syntaxError } from "../../schema/json/json-syntax";
 import { BASE_STRATEGY } from "../base-strategy";
 import { validateImmutable, validateKeys, validateTotal } from "../keyed-data";
 import type { Change, Strategy } from "../resource";

@@ -1,7 +1,7 @@
 /** ServiceAccounts (upstream pkg/registry/core/serviceaccount, pkg/apis/core/validation ValidateServiceAccount). */
 import type { ServiceAccount, TokenRequest } from "../../meta/kubernetes";
-import { TokenRequestSchema } from "../../schema/authentication";
-import { ServiceAccountSchema } from "../../schema/core-service-accounts";
+import { TokenRequestSchema } from "../../schema/kinds/authentication";
+import { ServiceAccountSchema } from "../../schema/kinds/core-service-accounts";
 import { BASE_STRATEGY } from "../base-strategy";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";

@@ -1,5 +1,5 @@
 import type { ServiceCIDR } from "../../meta/kubernetes";
-import { ServiceCIDRSchema } from "../../schema/networking";
+import { ServiceCIDRSchema } from "../../schema/kinds/networking";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";

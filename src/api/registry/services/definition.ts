@@ -7,7 +7,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { Service } from "../../meta/kubernetes";
 import { validateDNS1123Label } from "../../meta/names";
 import type { Family } from "../../../core/net/family";
-import { ServiceSchema } from "../../schema/core-services";
+import { ServiceSchema } from "../../schema/kinds/core-services";
 import type { Change, ResourceDefinition, Strategy, StrategyContext } from "../resource";
 import { keepMembers } from "../base-strategy";
 import { serviceCells, serviceColumns } from "./columns";

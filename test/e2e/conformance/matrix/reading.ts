@@ -1,7 +1,7 @@
 /** Conventions of gets, lists, their representations, and of what a server says about itself. */
 import { expect } from "vitest";
 import type { Answer, Body } from "../../../support/clients/api";
-import { encodeProtobuf } from "../../../../src/api/schema/encode-protobuf";
+import { encodeProtobuf } from "../../../../src/api/schema/protobuf/encode-protobuf";
 import { PROTOBUF, readProtobuf } from "../../../support/values/protobuf-answers";
 import type { Check, Subject } from "./subject";
 

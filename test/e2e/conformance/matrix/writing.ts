@@ -1,6 +1,6 @@
 /** Conventions of single writes: create, update, delete and what goes with them. */
 import { expect } from "vitest";
-import { encodeProtobuf } from "../../../../src/api/schema/encode-protobuf";
+import { encodeProtobuf } from "../../../../src/api/schema/protobuf/encode-protobuf";
 import { DeleteOptionsSchema } from "../../../../src/api/schema/meta";
 import { APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH } from "../../../support/clients/api";
 import type { Answer, Body } from "../../../support/clients/api";

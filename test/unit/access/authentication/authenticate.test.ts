@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemDigest, systemRandom } from "../../../../durable-objects/ports";
+import { systemDigest, systemRandom } from "../../../../durable-objects/platform/ports";
 import { formatAdminToken, parseAdminTokens } from "../../../../src/access/authentication/admin-tokens";
 import { drawToken, formatToken, hashSecret, parseToken } from "../../../../src/access/authentication/bearer-token";
 import { CREDENTIAL_MAX_CHARS } from "../../../../src/access/authentication/credential-limits";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemDigest, systemRandom } from "../../../../durable-objects/ports";
+import { systemDigest, systemRandom } from "../../../../durable-objects/platform/ports";
 import {
   drawToken,
   formatToken,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseIssuers } from "../../../../src/access/authentication/issuer-config";
 import { parseAuthentication } from "../../../../src/access/authentication/credential-settings";
-import type { JsonObject, JsonValue } from "../../../../src/api/schema/json-value";
+import type { JsonObject, JsonValue } from "../../../../src/api/schema/json/json-value";
 import { issuerConfig } from "../../../support/worlds/issuer-world";
 
 function problems(document: JsonValue | string): string[] {

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../../../durable-objects/ports";
+import { systemRandom } from "../../../../durable-objects/platform/ports";
 import { serviceAccountIssuer, type ServiceAccountClaims } from "../../../../src/access/authentication/service-account-claims";
 import { SigningKeys } from "../../../../src/access/authentication/signing-keys";
 import { memoryCredentialStorage } from "../../../support/memory/credential-storage";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemDigest, systemRandom } from "../../../../durable-objects/ports";
+import { systemDigest, systemRandom } from "../../../../durable-objects/platform/ports";
 import { parseToken } from "../../../../src/access/authentication/bearer-token";
 import { GRACE_MAX_MS, TokenBook } from "../../../../src/access/authentication/token-book";
 import type { NewToken } from "../../../../src/access/authentication/token-record";

@@ -1,8 +1,8 @@
 /** A noisy flow beside a quiet one, at a server with one thread: histories from a seed. */
 import { describe, expect, it } from "vitest";
 import { FairQueue, type Place } from "../../../../src/access/fairness/fair-queue";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const SERVICE_MS = 2;
 const SECONDS = 5;

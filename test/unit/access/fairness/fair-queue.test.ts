@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { FairQueue, type Place, type RefusedBecause, type Wanted } from "../../../../src/access/fairness/fair-queue";
 import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, RESTING_MAX } from "../../../../src/access/fairness/queue-limits";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const PERIOD_MS = 120_000;
 const WAIT_MS = 15_000;

@@ -9,7 +9,7 @@ import type { RbacKind, RbacObjects } from "../../../../src/access/rbac/policy";
 import { policyRulesIn } from "../../../../src/access/rbac/rules-in";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import type { ClusterRoleBinding, PolicyRule, RbacSubject, RoleBinding, RoleRef } from "../../../../src/api/meta/kubernetes";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 
 const SEED = Number(process.env["SEED"] ?? 20_261_126);
 const HISTORIES = 40;

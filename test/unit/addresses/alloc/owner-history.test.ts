@@ -1,8 +1,8 @@
 import { describe, expect } from "vitest";
 import type { AllocateItem } from "../../../../src/addresses/rpc/service-cidr";
 import { OwnerWorld, aConfig } from "../../../support/worlds/owner-world";
-import { itOfSeeds } from "../../../support/sim/seeds";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 /**
  * Random histories of one owner against a simple model: a map address -> token. Segments are small, so addresses are reused all the time. Answers

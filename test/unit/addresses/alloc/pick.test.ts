@@ -5,7 +5,7 @@ import type { Family } from "../../../../src/core/net/family";
 import { lastOf, prefixAround } from "../../../../src/core/net/prefix";
 import { chiSquareDeviation, DEVIATION_MAX } from "../../../model/chi-square";
 import { prefixOf } from "../../../model/prefix-of";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 interface Given {
   owned: string[];

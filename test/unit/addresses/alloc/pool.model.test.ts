@@ -3,8 +3,8 @@ import { Pool } from "../../../../src/addresses/alloc/pool";
 import { formatPrefix, type Prefix, prefixAround } from "../../../../src/core/net/prefix";
 import { normalizePrefixes } from "../../../../src/core/net/prefix-set";
 import { NaivePool } from "../../../model/naive-pool";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { itOfSeeds } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
 
 const BASE = 0x0a000000n;
 const SIZE = 512;

@@ -3,7 +3,7 @@ import { Pool } from "../../../../src/addresses/alloc/pool";
 import { formatAddress, parseAddress } from "../../../../src/core/net/address";
 import type { Family } from "../../../../src/core/net/family";
 import { prefixOf } from "../../../model/prefix-of";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 function poolOf({ owned, ranges = owned, seed = 4801 }: { owned: string[]; ranges?: string[]; seed?: number }): Pool {
   const pool = new Pool(seededRandom(seed));

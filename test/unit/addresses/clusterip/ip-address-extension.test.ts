@@ -1,7 +1,7 @@
 /** The ipaddresses store with its extension (rules 4, 8, 15; hazards 7 and 8). */
 import { describe, expect, it } from "vitest";
 import { objectOf, SimApi, statusOf } from "../../../support/sim/api";
-import { checkQuiet, ipAddressesOf } from "../../../support/sim/checks";
+import { checkQuiet, ipAddressesOf } from "../../../support/sim/watches/checks";
 
 async function isQuiet(api: SimApi): Promise<void> {
   await api.cluster.quiesce();

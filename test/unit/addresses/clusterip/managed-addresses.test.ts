@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { compareGens } from "../../../../src/addresses/clusterip/ip-address-storage";
 import type { IPAddressDelete, IPAddressWrite } from "../../../../src/addresses/rpc/ip-addresses";
 import { SimApi } from "../../../support/sim/api";
-import { ipAddressesOf } from "../../../support/sim/checks";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { ipAddressesOf } from "../../../support/sim/watches/checks";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 
 function aWrite(counter: number, name = `web-${counter}`): IPAddressWrite {
   const gen = { epoch: 1, counter };

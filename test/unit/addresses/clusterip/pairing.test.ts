@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { UNPAIRED_CHANGES_MAX } from "../../../../src/addresses/rpc/limits";
 import { Pairing } from "../../../../src/addresses/clusterip/pairing";
 import type { IPAddressWrite } from "../../../../src/addresses/rpc/ip-addresses";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 class PairingWorld {
   readonly scheduler = new SimScheduler();

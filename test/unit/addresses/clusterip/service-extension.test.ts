@@ -4,8 +4,8 @@ import { Pairing } from "../../../../src/addresses/clusterip/pairing";
 import type { Service } from "../../../../src/api/meta/kubernetes";
 import type { PatchType, WriteRequest } from "../../../../src/api/rpc/store";
 import { objectOf, SimApi, statusOf } from "../../../support/sim/api";
-import { checkQuiet } from "../../../support/sim/checks";
-import { NO_FAULTS } from "../../../support/sim/network";
+import { checkQuiet } from "../../../support/sim/watches/checks";
+import { NO_FAULTS } from "../../../support/sim/platform/network";
 
 async function isQuiet(api: SimApi): Promise<void> {
   api.cluster.network.faults = NO_FAULTS;

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { OWNER_PREFIXES_MAX } from "../../../../src/addresses/rpc/limits";
 import { advance } from "../../../../src/addresses/coordinator/advance";
-import type { CidrRow, ClaimRow, HandoffRow } from "../../../../src/addresses/coordinator/coordinator-storage";
-import { MirroredStorage } from "../../../../src/addresses/coordinator/mirrored-storage";
+import type { CidrRow, ClaimRow, HandoffRow } from "../../../../src/addresses/coordinator/state/coordinator-storage";
+import { MirroredStorage } from "../../../../src/addresses/coordinator/state/mirrored-storage";
 import { MemoryCoordinatorStorage } from "../../../support/memory/coordinator-storage";
 
 const SETTINGS = { staticBands: true };

@@ -8,8 +8,8 @@ import { onlyCoveredBy } from "../../../../src/addresses/topology/coverage";
 import { type DrawChoice, drawOwner } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { checkOwnership, CoordinatorWorld } from "../../../support/worlds/coordinator-world";
-import { firstSeeds, itOfSeeds } from "../../../support/sim/seeds";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { firstSeeds, itOfSeeds } from "../../../support/sim/platform/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 /** Repeats a client's request, which a crash may lose, until the wanted state is there. */
 async function persist(world: CoordinatorWorld, request: () => Promise<unknown>, isDone: () => boolean): Promise<void> {

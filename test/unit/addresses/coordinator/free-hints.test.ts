@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../../../../src/core/base/limits";
 import type { Clock } from "../../../../src/core/base/ports";
-import { AddressSupply } from "../../../../src/addresses/clusterip/address-supply";
+import { AddressSupply } from "../../../../src/addresses/ledger/address-supply";
 import { FreeHints } from "../../../../src/addresses/coordinator/free-hints";
 import type { CoordinatorPeers } from "../../../../src/addresses/coordinator/coordinator-ports";
 import type { AllocateAnswer } from "../../../../src/addresses/rpc/service-cidr";
 import { aHolder } from "../../../support/worlds/owner-world";
 import { aTopology, LedgerWorld } from "../../../support/worlds/ledger-world";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /** What writes of ServiceCIDR objects do to the topology: claims and fences. */
 import { describe, expect, it } from "vitest";
-import { READY } from "../../../../src/addresses/coordinator/service-cidr-object";
+import { READY } from "../../../../src/addresses/coordinator/state/service-cidr-object";
 import { checkOwnership, CoordinatorWorld, startedWorld } from "../../../support/worlds/coordinator-world";
 
 function scatter(world: CoordinatorWorld): void {

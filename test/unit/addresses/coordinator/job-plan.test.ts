@@ -7,10 +7,10 @@ import type {
   HandoffRow,
   OwnerRow,
   RangeRow,
-} from "../../../../src/addresses/coordinator/coordinator-storage";
+} from "../../../../src/addresses/coordinator/state/coordinator-storage";
 import { actionKey, planActions } from "../../../../src/addresses/coordinator/job-plan";
-import { READY, TERMINATING } from "../../../../src/addresses/coordinator/service-cidr-object";
-import { viewOf } from "../../../../src/addresses/coordinator/topology-view";
+import { READY, TERMINATING } from "../../../../src/addresses/coordinator/state/service-cidr-object";
+import { viewOf } from "../../../../src/addresses/coordinator/state/topology-view";
 
 const NOW_MS = 1_000_000;
 const DEFAULT = "10.96.0.0/24";

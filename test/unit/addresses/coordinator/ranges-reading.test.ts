@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { CidrRow, CoordinatorState } from "../../../../src/addresses/coordinator/coordinator-storage";
+import type { CidrRow, CoordinatorState } from "../../../../src/addresses/coordinator/state/coordinator-storage";
 import { rangesReading } from "../../../../src/addresses/coordinator/ranges-reading";
 
 const TRUE = { status: "True", reason: "", message: "" };

@@ -4,8 +4,8 @@ import { formatPrefix } from "../../../../src/core/net/prefix";
 import { coversPrefix, normalizePrefixes } from "../../../../src/core/net/prefix-set";
 import { type MergedRanges, rangeSourceOf, serviceRanges } from "../../../../src/addresses/ranges/service-ranges";
 import { prefixOf } from "../../../model/prefix-of";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { firstSeeds, itOfSeeds } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { firstSeeds, itOfSeeds } from "../../../support/sim/platform/seeds";
 import { randomPrefix } from "../topology/random-prefix";
 
 const prefixes = ({ IPv4, IPv6 }: MergedRanges): string => [...IPv4.prefixes, ...IPv6.prefixes].join(" ");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Pace } from "../../../../src/core/base/pause";
 import { OwnerCheck } from "../../../../src/addresses/repair/owner-check";
 import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 /** Owners with these numbers of rows, in calls of 2,000 rows; a call takes `callMs`. */
 class World {

@@ -9,8 +9,8 @@ import { settingsOf } from "../../../../src/core/config/settings";
 import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
 import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { MemorySettingsStorage } from "../../../support/memory/settings-storage";
-import { whileAlive } from "../../../support/sim/network";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { whileAlive } from "../../../support/sim/platform/network";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const MINUTE_MS = 60_000;
 const CURSOR = { incarnation: "only", revision: 1 };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatPrefix, lastOf, relation, type Prefix } from "../../../../src/core/net/prefix";
 import { claimUnowned, largestOf, mergeSiblings } from "../../../../src/addresses/topology/claim";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { randomPrefix } from "./random-prefix";
 
 describe("claimUnowned", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatPrefix, relation } from "../../../../src/core/net/prefix";
 import { PrefixIndex } from "../../../../src/addresses/topology/prefix-index";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { randomPrefix } from "./random-prefix";
 
 const indexOf = (texts: string[]): PrefixIndex<string> =>

@@ -8,7 +8,7 @@ import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { claimUnowned } from "../../../../src/addresses/topology/claim";
 import { type DrawChoice, drawOwner, ownerOf, rangeOf, scopeOf, sizesOf } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { randomPrefix } from "./random-prefix";
 
 const NONE = { dynamic: 0, static: 0 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { seal } from "../../../../src/core/base/sealed-text";
+import { seal } from "../../../../src/core/encoding/sealed-text";
 import { openTopology, sealTopology, topologyCopyKey, topologyVersion } from "../../../../src/addresses/topology/topology-copy";
-import { fakeDigest } from "../../../support/sim/fake-digest";
+import { fakeDigest } from "../../../support/sim/platform/fake-digest";
 import { aTopology } from "../../../support/worlds/ledger-world";
 
 const TOPOLOGY = aTopology(7, { a: "10.0.0.0/24", b: "10.0.1.0/24" });

@@ -5,9 +5,9 @@ import type { ManagedFieldsEntry } from "../../../../src/api/fields/managed-fiel
 import { parseApply } from "../../../../src/api/fields/parse-apply";
 import { trackUpdate } from "../../../../src/api/fields/update";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import { type JsonObject, type JsonValue, setMember } from "../../../../src/api/schema/json-value";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { type JsonObject, type JsonValue, setMember } from "../../../../src/api/schema/json/json-value";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 const SEED = 99;
 const context = { schema: ServiceSchema, apiVersion: "v1", kind: "Service", subresource: "", hasStatus: true, nowMs: 0 };

@@ -3,7 +3,7 @@ import { applyConfiguration } from "../../../../src/api/fields/apply";
 import { createdFields } from "../../../../src/api/fields/created-fields";
 import { mergeObjects } from "../../../../src/api/fields/merge";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
 
 const context = { schema: ServiceSchema, apiVersion: "v1", kind: "Service", subresource: "", hasStatus: true, nowMs: 0 };
 

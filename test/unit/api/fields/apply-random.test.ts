@@ -7,10 +7,10 @@ import { pathText } from "../../../../src/api/fields/path-element";
 import { PathSet } from "../../../../src/api/fields/path-set";
 import { trackUpdate } from "../../../../src/api/fields/update";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import type { JsonObject } from "../../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../../src/api/schema/json/json-value";
 import { definitions } from "../../../../src/api/registry/all";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { RandomValues } from "../schema/random-values";
 import { ApplyModel, fieldsOfService, randomConfig, type ServiceLike } from "./apply-model";
 

@@ -3,12 +3,12 @@ import { applyConfiguration, type Applied, type ApplyRequest } from "../../../..
 import { type ManagedFieldsEntry, onlyTimesDiffer } from "../../../../src/api/fields/managed-fields";
 import { trackUpdate } from "../../../../src/api/fields/update";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import type { JsonObject } from "../../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../../src/api/schema/json/json-value";
 import type { Status } from "../../../../src/api/meta/status";
-import { PodSchema } from "../../../../src/api/schema/core-pods";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import { CoreEventSchema } from "../../../../src/api/schema/core-events";
-import { IPAddressSchema } from "../../../../src/api/schema/networking";
+import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import { CoreEventSchema } from "../../../../src/api/schema/kinds/core-events";
+import { IPAddressSchema } from "../../../../src/api/schema/kinds/networking";
 
 const T0 = Date.UTC(2026, 0, 1);
 const context = { schema: ServiceSchema, apiVersion: "v1", kind: "Service", subresource: "", hasStatus: true };

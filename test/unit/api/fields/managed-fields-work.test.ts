@@ -4,9 +4,9 @@ import { decodeManagedFields, type ManagedFieldsEntry } from "../../../../src/ap
 import { parseApply } from "../../../../src/api/fields/parse-apply";
 import { trackUpdate } from "../../../../src/api/fields/update";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import { PodSchema } from "../../../../src/api/schema/core-pods";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import type { JsonObject, JsonValue } from "../../../../src/api/schema/json-value";
+import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import type { JsonObject, JsonValue } from "../../../../src/api/schema/json/json-value";
 import { countedWork } from "../../../support/values/counted-work";
 
 const context = { schema: ServiceSchema, apiVersion: "v1", kind: "Service", subresource: "", hasStatus: true, nowMs: 0 };

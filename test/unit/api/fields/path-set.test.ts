@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Random } from "../../../../src/core/base/ports";
 import { pathText } from "../../../../src/api/fields/path-element";
 import { PathSet } from "../../../../src/api/fields/path-set";
-import type { JsonValue } from "../../../../src/api/schema/json-value";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import type { JsonValue } from "../../../../src/api/schema/json/json-value";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 const SEED = 20260711;
 

@@ -7,11 +7,11 @@ import {
 } from "../../../../src/api/fields/managed-fields";
 import { trackUpdate, type TrackedUpdate, updatedManagers } from "../../../../src/api/fields/update";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
-import type { JsonObject } from "../../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../../src/api/schema/json/json-value";
 import { definitions } from "../../../../src/api/registry/all";
-import { PodSchema } from "../../../../src/api/schema/core-pods";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { RandomValues } from "../schema/random-values";
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeBase64Url } from "../../../../src/core/base/base64";
+import { encodeBase64Url } from "../../../../src/core/encoding/base64";
 import { decodeContinue, encodeContinue } from "../../../../src/api/meta/continue-token";
 
 describe("continue tokens", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { collected, ERRORS_MAX, type FieldError, required } from "../../../../src/api/meta/field-errors";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import { podsDefinition } from "../../../../src/api/registry/pods/definition";
-import { beforeCreate } from "../../../../src/api/store/strategy-order";
+import { beforeCreate } from "../../../../src/api/store/write/strategy-order";
 
 describe("errors of one object", () => {
   it("a hundred: all are returned, and no more is looked for", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyDeletionMark, isDeletionComplete, planDeletion } from "../../../../src/api/meta/finalizers";
 import type { DeletionPlan, DeletionRequest } from "../../../../src/api/meta/finalizers";
-import type { Int64 } from "../../../../src/core/base/exact-json";
+import type { Int64 } from "../../../../src/core/encoding/exact-json";
 import type { ObjectMeta } from "../../../../src/api/meta/kubernetes";
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0);

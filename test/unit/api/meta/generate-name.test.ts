@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { generateName, maskTrailingDash } from "../../../../src/api/meta/generate-name";
 import { validateDNS1123Label } from "../../../../src/api/meta/names";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 describe("generateName", () => {
   it("a base: five characters follow, none of them a vowel", () => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { orderElements } from "../../../../src/api/patch/element-order";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 
 function order(merged: string, wanted: string, stored: string): string {
   return orderElements([...merged], [...wanted], [...stored], (element) => element).join("");

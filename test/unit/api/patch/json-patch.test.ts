@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../../src/api/patch/json-patch";
-import type { JsonObject } from "../../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../../src/api/schema/json/json-value";
 import { patchErrorStatus } from "../../../../src/api/patch/patch-error";
 import { deepFreeze } from "../registry/services/a-service";
 

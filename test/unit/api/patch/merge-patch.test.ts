@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../src/api/schema/json-value";
+import type { JsonObject } from "../../../../src/api/schema/json/json-value";
 import { applyMergePatch } from "../../../../src/api/patch/merge-patch";
 import { deepFreeze } from "../registry/services/a-service";
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "../../../../src/api/patch/json-patch";
 import { applyMergePatch } from "../../../../src/api/patch/merge-patch";
 import { applyStrategicMerge } from "../../../../src/api/patch/strategic-merge";
-import { PodSchema } from "../../../../src/api/schema/core-pods";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import type { JsonObject, JsonValue } from "../../../../src/api/schema/json-value";
+import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import type { JsonObject, JsonValue } from "../../../../src/api/schema/json/json-value";
 import { countedWork } from "../../../support/values/counted-work";
 
 interface Growing {

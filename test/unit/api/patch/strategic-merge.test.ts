@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject, JsonValue } from "../../../../src/api/schema/json-value";
+import type { JsonObject, JsonValue } from "../../../../src/api/schema/json/json-value";
 import { applyStrategicMerge } from "../../../../src/api/patch/strategic-merge";
-import { NodeSchema } from "../../../../src/api/schema/core-nodes";
-import { PodSchema } from "../../../../src/api/schema/core-pods";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import { EndpointSliceSchema } from "../../../../src/api/schema/discovery";
+import { NodeSchema } from "../../../../src/api/schema/kinds/core-nodes";
+import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import { EndpointSliceSchema } from "../../../../src/api/schema/kinds/discovery";
 import type { MessageSchema } from "../../../../src/api/schema/types";
 import { deepFreeze } from "../registry/services/a-service";
 

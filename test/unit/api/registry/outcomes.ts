@@ -1,7 +1,7 @@
 /** The outcome of a write in the words of a table row. */
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { ResourceDefinition, StrategyContext } from "../../../../src/api/registry/resource";
-import { beforeCreate, beforeStatusUpdate, beforeUpdate, type Verdict } from "../../../../src/api/store/strategy-order";
+import { beforeCreate, beforeStatusUpdate, beforeUpdate, type Verdict } from "../../../../src/api/store/write/strategy-order";
 import { deepFreeze } from "./services/a-service";
 
 export const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);

@@ -4,18 +4,18 @@ import { parseApply } from "../../../../src/api/fields/parse-apply";
 import type { KubeObject, Pod } from "../../../../src/api/meta/kubernetes";
 import { podsDefinition } from "../../../../src/api/registry/pods/definition";
 import { secretsDefinition } from "../../../../src/api/registry/secrets/definition";
-import { PodSchema } from "../../../../src/api/schema/core-pods";
-import { SecretSchema } from "../../../../src/api/schema/core-secrets";
-import { ServiceSchema } from "../../../../src/api/schema/core-services";
-import { decodeJson } from "../../../../src/api/schema/decode-json";
+import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
+import { SecretSchema } from "../../../../src/api/schema/kinds/core-secrets";
+import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
+import { decodeJson } from "../../../../src/api/schema/json/decode-json";
 import { OBJECT_MAX_BYTES, VALUES_MAX } from "../../../../src/api/schema/decode-limits";
-import { decodeProtobuf } from "../../../../src/api/schema/decode-protobuf";
-import { encodeProtobuf } from "../../../../src/api/schema/encode-protobuf";
-import { repeatedFields } from "../../../../src/api/schema/json-text";
+import { decodeProtobuf } from "../../../../src/api/schema/protobuf/decode-protobuf";
+import { encodeProtobuf } from "../../../../src/api/schema/protobuf/encode-protobuf";
+import { repeatedFields } from "../../../../src/api/schema/json/json-text";
 import type { MessageSchema } from "../../../../src/api/schema/types";
-import { parseYamlText } from "../../../../src/api/schema/yaml-text";
+import { parseYamlText } from "../../../../src/api/schema/json/yaml-text";
 import { hostileBodies } from "../../../support/values/hostile-bodies";
-import { decodeBody, type Expected } from "../../../../src/worker/http/decode-body";
+import { decodeBody, type Expected } from "../../../../src/worker/http/read/decode-body";
 
 function refusalOf(value: unknown, schema: MessageSchema): string | undefined {
   const decoded = decodeJson(JSON.stringify(value), schema);

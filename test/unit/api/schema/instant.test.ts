@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatMicroTime, formatTime, parseInstant } from "../../../../src/api/schema/instant";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 describe("parseInstant", () => {
   it.each([

@@ -1,6 +1,6 @@
 /** Random values of a schema in the form that decoding returns, drawn from a seeded generator. */
 import type { Random } from "../../../../src/core/base/ports";
-import { encodeBase64 } from "../../../../src/core/base/base64";
+import { encodeBase64 } from "../../../../src/core/encoding/base64";
 import { formatMicroTime, formatTime } from "../../../../src/api/schema/instant";
 import type { Field, FieldType, MessageSchema } from "../../../../src/api/schema/types";
 

@@ -1,9 +1,9 @@
 /** What clients of the next version send beyond this one: every member of it is dropped, in JSON and in protobuf, as an apiserver of this version does. */
 import { describe, expect, it } from "vitest";
-import { decodeJson } from "../../../../src/api/schema/decode-json";
-import { decodeProtobuf } from "../../../../src/api/schema/decode-protobuf";
+import { decodeJson } from "../../../../src/api/schema/json/decode-json";
+import { decodeProtobuf } from "../../../../src/api/schema/protobuf/decode-protobuf";
 import * as dsl from "../../../../src/api/schema/dsl";
-import { encodeProtobuf } from "../../../../src/api/schema/encode-protobuf";
+import { encodeProtobuf } from "../../../../src/api/schema/protobuf/encode-protobuf";
 import type { FieldType, MessageSchema } from "../../../../src/api/schema/types";
 import { additions, type Facts } from "../../../support/values/upstream-table";
 import { ALL_KINDS } from "./all-kinds";

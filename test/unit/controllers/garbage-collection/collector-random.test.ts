@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
 import { resolveOwner } from "../../../../src/controllers/garbage-collection/resolve-owner";
 import { CollectorWorld, type Fault, type WorldKind } from "../../../support/worlds/collector-world";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 
 const SEED = 20_261_121;
 const HISTORIES = 60;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CLOSE_WAIT_MS, closingNamespaces } from "../../../../src/controllers/namespaces/namespace-closing";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 import { DELETE, StoreWorld } from "../../../support/worlds/store-world";
 
 /** A namespaces store whose closing the test carries out. */

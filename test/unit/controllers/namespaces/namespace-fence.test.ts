@@ -4,7 +4,7 @@ import { fencingNamespaces } from "../../../../src/controllers/namespaces/namesp
 import type { Namespace } from "../../../../src/api/meta/kubernetes";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import type { WriteResult } from "../../../../src/api/rpc/store";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 import { StoreWorld, WRITE } from "../../../support/worlds/store-world";
 
 const EMPTY: EmptyingProgress = { isEmpty: true, remaining: new Map(), finalizers: new Map(), failures: [] };

@@ -7,14 +7,14 @@ import { resourceQuotasDefinition } from "../../../../src/api/registry/resource-
 import { limitsFor, limitsOf, usageRules } from "../../../../src/api/registry/resource-quotas/usage";
 import type { ResourceQuota } from "../../../../src/api/meta/kubernetes";
 import type { HeldLimits, LimitedStore, QuotaMessage } from "../../../../src/api/rpc/quota";
-import type { StoreExtension } from "../../../../src/api/store/extension";
-import { QuotaGuard } from "../../../../src/api/store/quota-guard";
-import type { HistoryBounds } from "../../../../src/api/store/revisions";
+import type { StoreExtension } from "../../../../src/api/store/state/extension";
+import { QuotaGuard } from "../../../../src/api/store/quota/quota-guard";
+import type { HistoryBounds } from "../../../../src/api/store/state/revisions";
 import { PUSH_WAIT_MS, QuotaPushes } from "../../../../src/controllers/quotas/quota-pushes";
 import { MemoryQuotaStorage } from "../../../support/memory/quota-storage";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { firstSeeds, itOfSeeds } from "../../../support/sim/seeds";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { firstSeeds, itOfSeeds } from "../../../support/sim/platform/seeds";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 import { StoreWorld, WRITE } from "../../../support/worlds/store-world";
 
 const TARGETS = [configMapsDefinition, podsDefinition];

@@ -5,9 +5,9 @@ import { podsDefinition } from "../../../../src/api/registry/pods/definition";
 import { resourceQuotasDefinition } from "../../../../src/api/registry/resource-quotas/definition";
 import type { ResourceQuota } from "../../../../src/api/meta/kubernetes";
 import type { HeldLimits, UsageQuestion } from "../../../../src/api/rpc/quota";
-import { ObjectFeedReader } from "../../../../src/api/store/object-feed-reader";
+import { ObjectFeedReader } from "../../../../src/api/store/feeds/object-feed-reader";
 import { quotaStatusPass } from "../../../../src/controllers/quotas/quota-status-pass";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 import { StoreWorld } from "../../../support/worlds/store-world";
 
 class World {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { orderedUuid } from "../../../../src/core/base/ordered-uuid";
 import { WordRandom } from "../../../../src/core/base/word-random";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 it("orderedUuid: starts with the time, version 7, variant 1", () => {
   expect(orderedUuid(0x0123_4567_89ab, new WordRandom(() => 0))).toBe("01234567-89ab-7000-8000-000000000000");

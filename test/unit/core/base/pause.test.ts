@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Pace, pause } from "../../../../src/core/base/pause";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 describe("pause", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { throttled } from "../../../../src/core/base/throttle";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 describe("throttled", () => {
   it("requests: the first runs at once, later ones once per interval, none is lost", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { WordRandom } from "../../../../src/core/base/word-random";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 const SEED = 4711;
 

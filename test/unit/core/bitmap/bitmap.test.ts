@@ -5,7 +5,7 @@ import { decodePage, encodePage } from "../../../../src/core/bitmap/codec";
 import { DenseBitmap } from "../../../../src/core/bitmap/dense-bitmap";
 import { SparseBitmap } from "../../../../src/core/bitmap/sparse-bitmap";
 import { NaiveBitmap } from "../../../model/naive-bitmap";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 /** Both kinds with bigint offsets, so that one list of events drives them. */
 interface Subject {

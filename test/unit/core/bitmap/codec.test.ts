@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decodePage, encodePage } from "../../../../src/core/bitmap/codec";
 import { Page, PAGE_BITS } from "../../../../src/core/bitmap/page";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 function pageWith(count: number): Page {
   const random = seededRandom(4700 + count);

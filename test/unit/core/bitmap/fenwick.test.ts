@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { TakenCounts } from "../../../../src/core/bitmap/fenwick";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 describe("taken counts", () => {
   it.each([1, 2, 8, 64])("%i pages: prefix sums and the page of the k-th free offset as in a list", (pages) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { LIST_LENGTH_MAX, Page, PAGE_BITS, popcount } from "../../../../src/core/bitmap/page";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { itOfSeeds } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
 
 describe("popcount", () => {
   it.each([

@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 import { describe, expect, it } from "vitest";
 import { canonicalAddress, formatAddress, parseAddress } from "../../../../src/core/net/address";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 describe("parseAddress: accepts", () => {
   it.each([

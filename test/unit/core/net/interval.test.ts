@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { intersect, intersectEach, type Interval, memberAt, normalize, overlap, sizeOf, subtract } from "../../../../src/core/net/interval";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 const SPACE = 40;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatPrefix, lastOf, type Prefix, prefixAround } from "../../../../src/core/net/prefix";
 import { coversPrefix, intersectPrefixes, normalizePrefixes, subtractPrefixes, unionPrefixes } from "../../../../src/core/net/prefix-set";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { prefixOf } from "../../../model/prefix-of";
 
 const set = (text: string): Prefix[] => text.split(" ").filter(Boolean).map(prefixOf);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { PacedLog } from "../../../../src/core/telemetry/paced-log";
-import { SimScheduler } from "../../../support/sim/scheduler";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 function pacedLog() {
   const scheduler = new SimScheduler();

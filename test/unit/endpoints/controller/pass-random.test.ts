@@ -5,8 +5,8 @@ import type { Endpoints, EndpointSlice, Node, Pod, Service } from "../../../../s
 import { MIRRORING_CONTROLLER, SLICE_CONTROLLER } from "../../../../src/api/meta/endpoint-keys";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { naiveEndpoints, sliceLines } from "../../../model/naive-endpoints";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { itOfSeeds } from "../../../support/sim/seeds";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
 import { EndpointWorld } from "../../../support/worlds/endpoint-world";
 import { aNode, aPod, aService, ipv4 } from "../../../support/worlds/slice-world";
 

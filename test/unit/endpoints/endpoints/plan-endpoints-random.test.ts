@@ -4,8 +4,8 @@ import type { Endpoints, Pod, Service } from "../../../../src/api/meta/kubernete
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { planEndpoints } from "../../../../src/endpoints/endpoints/plan-endpoints";
 import { podFacts } from "../../../../src/endpoints/sources/pod-facts";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { itOfSeeds } from "../../../support/sim/seeds";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
 import { aPod, aService, ipv4 } from "../../../support/worlds/slice-world";
 
 const HISTORIES = 40;

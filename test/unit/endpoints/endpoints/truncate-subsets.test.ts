@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type EndpointSubset, repackSubsets } from "../../../../src/endpoints/endpoints/repack-subsets";
 import { addressCount, truncateSubsets, withinCapacity } from "../../../../src/endpoints/endpoints/truncate-subsets";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { ipv4 } from "../../../support/worlds/slice-world";
 
 const addresses = (count: number) => Array.from({ length: count }, (_, i) => ({ ip: ipv4(i) }));

@@ -4,8 +4,8 @@ import type { Endpoints, EndpointSlice } from "../../../../src/api/meta/kubernet
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { planMirror } from "../../../../src/endpoints/mirroring/plan-mirror";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { itOfSeeds } from "../../../support/sim/seeds";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
 import { aService, ipv4 } from "../../../support/worlds/slice-world";
 
 const HISTORIES = 40;

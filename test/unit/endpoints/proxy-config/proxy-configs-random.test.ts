@@ -1,10 +1,10 @@
 /** What nodes hold after changes, against what each would be told of all Services by itself, over random histories. */
 import { expect, it } from "vitest";
-import { type MergedService, MergedServices } from "../../../../src/endpoints/client/merged-services";
-import type { NodePlace } from "../../../../src/endpoints/client/usable-endpoints";
+import { type MergedService, MergedServices } from "../../../../src/endpoints/merge/merged-services";
+import type { NodePlace } from "../../../../src/endpoints/merge/usable-endpoints";
 import { ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
 import { LOCAL_PIECE, SHARED_PIECE } from "../../../../src/endpoints/proxy-config/service-bytes";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { RandomServices } from "../../../support/worlds/random-services";
 
 const SEED = 20_261_123;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EndpointSlice, Service } from "../../../../src/api/meta/kubernetes";
-import { MergedServices } from "../../../../src/endpoints/client/merged-services";
-import type { NodePlace } from "../../../../src/endpoints/client/usable-endpoints";
+import { MergedServices } from "../../../../src/endpoints/merge/merged-services";
+import type { NodePlace } from "../../../../src/endpoints/merge/usable-endpoints";
 import { type ProxyConfigPage, ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
 import { aService, aSlice, anEndpoint, type SliceEndpoint } from "../../../support/values/endpoint-objects";
 

@@ -5,8 +5,8 @@ import { LABEL_MANAGED_BY, SLICE_CONTROLLER } from "../../../../src/api/meta/end
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import { endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { naiveEndpoints, sliceLines } from "../../../model/naive-endpoints";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { itOfSeeds } from "../../../support/sim/seeds";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../../support/sim/platform/seeds";
 import { aNode, aPod, aService, ipv4, SliceWorld } from "../../../support/worlds/slice-world";
 
 const HISTORIES = 60;

@@ -5,8 +5,8 @@ import { planSlices } from "../../../../src/endpoints/slices/plan-slices";
 import { endpointKey, endpointsOf } from "../../../../src/endpoints/slices/slice-endpoint";
 import { SliceTracker } from "../../../../src/endpoints/slices/slice-tracker";
 import { naiveEndpoints } from "../../../model/naive-endpoints";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 import { aPod, ipv4, SliceWorld, type SliceWrite } from "../../../support/worlds/slice-world";
 
 const HISTORIES = 50;

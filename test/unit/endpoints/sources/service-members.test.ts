@@ -6,8 +6,8 @@ import { nodeZone } from "../../../../src/endpoints/sources/node-zone";
 import { podFacts } from "../../../../src/endpoints/sources/pod-facts";
 import { type DueService, mergeDue, ServiceMembers } from "../../../../src/endpoints/sources/service-members";
 import { hasPods, selects } from "../../../../src/endpoints/sources/service-pods";
-import { pick, seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 import { aNode, aPod, aService, type PodOptions } from "../../../support/worlds/slice-world";
 
 function members(): ServiceMembers {

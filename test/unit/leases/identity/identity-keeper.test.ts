@@ -5,7 +5,7 @@ import type { Result } from "../../../../src/core/base/result";
 import type { LeaseCalls } from "../../../../src/leases/identity/identity-keeper";
 import { IdentityKeeper } from "../../../../src/leases/identity/identity-keeper";
 import { hasRunOut } from "../../../../src/leases/identity/identity-lease";
-import { fakeDigest } from "../../../support/sim/fake-digest";
+import { fakeDigest } from "../../../support/sim/platform/fake-digest";
 import { StoreWorld } from "../../../support/worlds/store-world";
 
 const SECOND = 1_000;

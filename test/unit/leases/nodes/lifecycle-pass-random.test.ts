@@ -1,8 +1,8 @@
 /** Random histories of Nodes: stores that fail, objects that die, Nodes that fall silent. Whatever happened on the way, the rest is right in the end. */
 import { expect, it } from "vitest";
 import { NodeWorld, type Ready } from "../../../support/worlds/node-world";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, SEED, seedsOf } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, SEED, seedsOf } from "../../../support/sim/platform/seeds";
 
 const SEEDS = histories(15);
 const NAMES = ["a", "b", "c", "d", "e"];

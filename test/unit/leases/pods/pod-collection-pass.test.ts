@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/api/meta/kubernetes";
 import { upstreamRow } from "../../../conformance/upstream-row";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { PodWorld, REFUSED } from "../../../support/worlds/pod-world";
 
 const SECOND = 1_000;

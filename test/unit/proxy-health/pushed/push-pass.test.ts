@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
 import { shardOf } from "../../../../src/tenancy/cluster-objects";
 import { ProxyHealthWorld, TAINT } from "../../../support/sim/proxy-health";
-import { seededRandom } from "../../../support/sim/seeded-random";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
 
 /** Two nodes of different shards, and a Service with a check and an endpoint on the first. */
 async function ready(): Promise<ProxyHealthWorld> {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { bitsOf, readRangeAllocation, writeRangeAllocation } from "../../../../src/tools/import/range-allocation";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
-import { seededRandom } from "../../../support/sim/seeded-random";
-import { histories, playEach, seedsOf } from "../../../support/sim/seeds";
+import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 
 const base64 = (bytes: number[]): string => btoa(String.fromCharCode(...bytes));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../../../durable-objects/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 import type { BearerToken } from "../../../../src/access/authentication/bearer-token";
 import { authenticate } from "../../../../src/worker/access/authenticate";
 

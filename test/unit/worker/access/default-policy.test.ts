@@ -3,7 +3,7 @@ import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
 import type { ClusterRole } from "../../../../src/api/meta/kubernetes";
 import type { ObjectKey, WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
 import { ensureDefaultPolicy } from "../../../../src/worker/access/default-policy";
-import type { Env } from "../../../../durable-objects/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 
 /** The stores of RBAC objects: what they have, and what was asked of them. */
 class Stores {

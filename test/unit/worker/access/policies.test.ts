@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Env } from "../../../../durable-objects/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 import { resourceAttributes } from "../../../../src/access/authorization/attributes";
 import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
 import type { StoreCursor } from "../../../../src/api/rpc/object-links";

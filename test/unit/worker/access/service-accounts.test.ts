@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Env } from "../../../../durable-objects/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 import type { ServiceAccountSource } from "../../../../src/access/authentication/ports";
 import { serviceAccountSource } from "../../../../src/worker/access/service-accounts";
 

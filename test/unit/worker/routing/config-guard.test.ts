@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Env } from "../../../../durable-objects/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 import { configOf } from "../../../../src/worker/routing/config-guard";
 
 /** Variables that can be wrong, and a value that is. */

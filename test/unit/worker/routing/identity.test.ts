@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Env } from "../../../../durable-objects/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 import { GIT_VERSION } from "../../../../src/core/config/version";
 import { notFound } from "../../../../src/api/meta/status";
 import type { WriteRequest } from "../../../../src/api/rpc/store";

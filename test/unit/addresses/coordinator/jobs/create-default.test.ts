@@ -1,6 +1,6 @@
 /** The default ServiceCIDR: created by the first request, extended, created again. */
 import { describe, expect, it } from "vitest";
-import { READY, SERVICE_CIDR_FINALIZER } from "../../../../../src/addresses/coordinator/service-cidr-object";
+import { READY, SERVICE_CIDR_FINALIZER } from "../../../../../src/addresses/coordinator/state/service-cidr-object";
 import { CoordinatorWorld, startedWorld } from "../../../../support/worlds/coordinator-world";
 
 describe("default ServiceCIDR", () => {

@@ -1,6 +1,6 @@
 /** The deletion of ServiceCIDRs. */
 import { describe, expect, it } from "vitest";
-import { TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
+import { TERMINATING } from "../../../../../src/addresses/coordinator/state/service-cidr-object";
 import { checkOwnership, startedWorld } from "../../../../support/worlds/coordinator-world";
 
 describe("deleted ServiceCIDR", () => {

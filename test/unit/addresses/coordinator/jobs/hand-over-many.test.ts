@@ -1,7 +1,7 @@
 /** The end of a ServiceCIDR with others inside: each of them takes over its part, side by side. How that goes with 120: test/sim/slow. */
 import { describe, expect, it } from "vitest";
 import { HANDOFF_TIMEOUT_MS } from "../../../../../src/addresses/rpc/limits";
-import { delayed, TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
+import { delayed, TERMINATING } from "../../../../../src/addresses/coordinator/state/service-cidr-object";
 import { expectMoved, OUTER_V6, scattered, withInner } from "../../../../support/worlds/inner-ranges";
 
 const BETWEEN = "fd00::1:ffff:0:0:9";

@@ -2,10 +2,10 @@
 import { expect, it } from "vitest";
 import { OWNER_PREFIXES_MAX } from "../../../../../src/addresses/rpc/limits";
 import type { JobContext } from "../../../../../src/addresses/coordinator/job-context";
-import type { ClaimRow, CoordinatorState, HandoffRow } from "../../../../../src/addresses/coordinator/coordinator-storage";
+import type { ClaimRow, CoordinatorState, HandoffRow } from "../../../../../src/addresses/coordinator/state/coordinator-storage";
 import { handOver } from "../../../../../src/addresses/coordinator/jobs/hand-over";
-import { viewOf } from "../../../../../src/addresses/coordinator/topology-view";
-import { SimScheduler } from "../../../../support/sim/scheduler";
+import { viewOf } from "../../../../../src/addresses/coordinator/state/topology-view";
+import { SimScheduler } from "../../../../support/sim/platform/scheduler";
 
 const PREFIX = "10.0.1.0/24";
 const PIECES = ["10.0.1.0/25", "10.0.1.128/25"];

@@ -1,7 +1,7 @@
 /** Hand-offs from the owner of a ServiceCIDR that goes to the owners of those that cover its segments. */
 import { describe, expect, it } from "vitest";
 import { HANDOFF_TIMEOUT_MS } from "../../../../../src/addresses/rpc/limits";
-import { TERMINATING } from "../../../../../src/addresses/coordinator/service-cidr-object";
+import { TERMINATING } from "../../../../../src/addresses/coordinator/state/service-cidr-object";
 import { ownerOf } from "../../../../../src/addresses/topology/route";
 import { checkOwnership, CoordinatorWorld, startedWorld, type WorldOptions } from "../../../../support/worlds/coordinator-world";
 

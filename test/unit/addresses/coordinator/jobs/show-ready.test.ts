@@ -1,6 +1,6 @@
 /** Readiness as objects and the topology show it. */
 import { describe, expect, it } from "vitest";
-import { READY, SERVICE_CIDR_FINALIZER } from "../../../../../src/addresses/coordinator/service-cidr-object";
+import { READY, SERVICE_CIDR_FINALIZER } from "../../../../../src/addresses/coordinator/state/service-cidr-object";
 import { startedWorld } from "../../../../support/worlds/coordinator-world";
 
 describe("Ready condition", () => {

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../../../../src/api/meta/kubernetes";
 import { podsDefinition as definition } from "../../../../../src/api/registry/pods/definition";
-import { decodeJson } from "../../../../../src/api/schema/decode-json";
+import { decodeJson } from "../../../../../src/api/schema/json/decode-json";
 import { create } from "../outcomes";
 
 const tables = import.meta.glob("../../../../fixtures/upstream/pod-specs-*.tsv", { query: "?raw", import: "default" });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { encodeBase64 } from "../../../../../src/core/base/base64";
+import { encodeBase64 } from "../../../../../src/core/encoding/base64";
 import type { Secret } from "../../../../../src/api/meta/kubernetes";
 import { secretsDefinition } from "../../../../../src/api/registry/secrets/definition";
 import { create, update } from "../outcomes";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../../src/api/meta/kubernetes";
 import { defineResource, type StrategyContext } from "../../../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../../../src/api/registry/services/definition";
-import { beforeCreate, beforeUpdate } from "../../../../../src/api/store/strategy-order";
+import { beforeCreate, beforeUpdate } from "../../../../../src/api/store/write/strategy-order";
 import { complete, deepFreeze, sent, type Spec, stored, texts } from "./a-service";
 
 const CONTEXT: StrategyContext = { now: 0, serviceFamilies: ["IPv4", "IPv6"] };

@@ -1,0 +1,2 @@
+/** A follower of the ranges of Services, on any API server (docs/ranges.md). */
+export { type FollowedRanges, followRanges } from "./follow-ranges";

@@ -1,0 +1,80 @@
+import { expect, it } from "vitest";
+import type { CommittedChange } from "../../../../../src/api/store/state/extension";
+import { type ChangeFilter, pokingFollowers } from "../../../../../src/api/store/feeds/follower-pokes";
+import { SimScheduler } from "../../../../support/sim/platform/scheduler";
+
+const CREATED: CommittedChange = { type: "ADDED", key: "ns/a", uid: "u", revision: 1, after: {} };
+const CHANGED: CommittedChange = { ...CREATED, type: "MODIFIED", before: {} };
+
+/** A store's turns; `pokes` has when, counted from the beginning, and whether only creations were told. */
+function world() {
+  const scheduler = new SimScheduler();
+  const start = scheduler.now;
+  const pokes: [at: number, createdOnly: boolean][] = [];
+  const observer = pokingFollowers(scheduler.clock(), (createdOnly) => {
+    pokes.push([scheduler.now - start, createdOnly]);
+    return [{ poke: () => Promise.reject(new Error("lost")) }];
+  });
+  const turn = (...changes: CommittedChange[]): void => {
+    for (const change of changes) observer.committed(change);
+    observer.turnCommitted();
+  };
+  return { scheduler, pokes, observer, turn };
+}
+
+it("a lone change: told at once; a creation as such", () => {
+  const { pokes, turn } = world();
+  turn(CREATED);
+  expect(pokes).toEqual([[0, true]]);
+});
+
+it("a turn without changes, or one that was lost: nobody is told", () => {
+  const { pokes, observer, turn } = world();
+  turn();
+  observer.committed(CHANGED);
+  observer.turnLost();
+  turn();
+  expect(pokes).toEqual([]);
+});
+
+it("a burst: told at its beginning and every 50 ms, with what came between", async () => {
+  const { scheduler, pokes, turn } = world();
+  for (let i = 0; i < 12; i++) {
+    turn(i === 3 ? CHANGED : CREATED);
+    await scheduler.pass(10);
+  }
+  await scheduler.pass(1_000);
+  expect(pokes).toEqual([
+    [0, true],
+    [50, false],
+    [100, true],
+    [150, true],
+  ]);
+});
+
+it("a follower with a filter: told of the turns in which a change met it, also between two pokes, and of no lost one", async () => {
+  const scheduler = new SimScheduler();
+  const bound: ChangeFilter = ({ before, after }) => before === undefined && after !== undefined;
+  const pokes: boolean[] = [];
+  const observer = pokingFollowers(
+    scheduler.clock(),
+    (_, met) => {
+      pokes.push(met.has(bound));
+      return [];
+    },
+    [bound],
+  );
+  const turn = (change: CommittedChange): void => {
+    observer.committed(change);
+    observer.turnCommitted();
+  };
+  turn(CHANGED);
+  turn(CREATED);
+  turn(CHANGED);
+  await scheduler.pass(50);
+  observer.committed(CREATED);
+  observer.turnLost();
+  turn(CHANGED);
+  await scheduler.pass(50);
+  expect(pokes).toEqual([false, true, false]);
+});

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { type Identity, isForeign, ownerOf, writtenBy } from "../../../../../src/clients/agent/node/agent-lease";
+
+const own = { node: "n", id: "own", start: { count: 9, nonce: "m" } };
+const writtenAs = (identity: Partial<Identity>) => writtenBy(undefined, { ...own, ...identity }, ownerOf("n", "uid"), 0);
+
+it.each<[string, Partial<Identity>, boolean]>([
+  ["this process", {}, false],
+  ["another folder", { id: "other" }, true],
+  ["another folder, started earlier", { id: "other", start: { count: 1, nonce: "m" } }, true],
+  ["an earlier start, fewer digits or more", { start: { count: 8, nonce: "z" } }, false],
+  ["a later start", { start: { count: 10, nonce: "a" } }, true],
+  ["one that counted at once: the order of their nonces decides", { start: { count: 9, nonce: "n" } }, true],
+  ["one that counted at once: the other way round", { start: { count: 9, nonce: "l" } }, false],
+])("isForeign, the Lease of %s: %o is %s", (_, identity, foreign) => {
+  expect(isForeign(writtenAs(identity), own)).toBe(foreign);
+});
+
+it.each(["", "12345678-9abc-4def-8123-456789abcdef", "10", "10."])("isForeign, a start of another form (%s): is of the past", (start) => {
+  const { metadata, spec } = writtenAs({});
+  const annotations = { ...metadata?.annotations, "servicenet.io/agent-start": start };
+  expect(isForeign({ metadata: { ...metadata, annotations }, spec: spec ?? {} }, own)).toBe(false);
+});

@@ -22,7 +22,7 @@ export const YAML_MAX_CHARS = OBJECT_MAX_BYTES;
  * Steps of reading YAML: words, signs and lines, and the values that aliases repeat. 1,000 endpoints of a slice take 40,000; all together take as
  * long as two or three parses of 3 MB of JSON.
  */
-export const YAML_STEPS_MAX = 80_000;
+export const YAML_STEPS_MAX = 100_000;
 export const TOO_MANY_STEPS = `the document is too large: limit is ${YAML_STEPS_MAX} words, signs, lines and repeated values`;
 
 /** Deeper values of YAML are refused: the library composes them recursively. */

@@ -131,7 +131,11 @@ describe("YAML", () => {
       `- a\n-${"\n".repeat(30_000)}${"  #\n".repeat(10_000)}`,
       "100000 words, signs, lines and repeated values",
     ],
-    ["values that aliases repeat", `- &a [${"a,".repeat(1_000)}]\n${"- *a\n".repeat(110)}`, "100000 words, signs, lines and repeated values"],
+    [
+      "values that aliases repeat",
+      `- &a [${"a,".repeat(1_000)}]\n${"- *a\n".repeat(110)}`,
+      "100000 words, signs, lines and repeated values",
+    ],
     ["a text that aliases repeat", `- &a ${"a".repeat(100_000)}\n- [${"*a,".repeat(20)}]\n`, "excessive aliasing"],
     ["a long directive", `%TAG !e! ${"x".repeat(300)}\n---\n- !e!a b\n`, "256 characters"],
     ["more characters than an object", `a: ${"b".repeat(OBJECT_MAX_BYTES)}`, "1572864 characters"],

@@ -27,7 +27,7 @@ describe("lint", () => {
     ["ambient UUIDs", pure, "export const r = crypto.randomUUID();", "Random port"],
     ["console", pure, 'console.log("x");', "Recorder port"],
     ["an import that goes up", pure, 'import "../../api/store/store-engine";', "imports only go down"],
-    ["a client of the server in the server", shell, 'import "../src/clients/agent/ports/api-client";', "only scripts import a client"],
+    ["a client of the server in the server", shell, 'import "../../src/clients/agent/ports/api-client";', "only scripts import a client"],
     ["an import of tests", pure, 'import "../../../test/support/checks/checkers";', "nothing below imports scripts or tests"],
     ["the platform in pure code", pure, 'import "cloudflare:workers";', "pure code knows no platform"],
     ["loose address parsing outside src/core/net", pure, 'import ipaddr from "ipaddr.js"; export const x = ipaddr;', "one strict parser"],

@@ -1,7 +1,6 @@
 import { AllocationMetrics } from "../../../src/addresses/metrics/allocation-metrics";
 import { allocatorFamilies } from "../../../src/addresses/metrics/allocator-families";
-import { allocatorErrorText } from "../../../src/clients/allocator/allocator-error";
-import { MetaAllocator } from "../../../src/clients/allocator/meta-allocator";
+import { allocatorErrorText, MetaAllocator } from "../../../src/clients/allocator/index";
 import { WordRandom } from "../../../src/core/base/word-random";
 import { metricsText } from "../../../src/core/telemetry/metrics";
 

@@ -1,10 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConfigMap } from "../../../src/api/meta/kubernetes";
-import { takePart } from "../../../src/clients/elector/elector";
-import { changeFenced } from "../../../src/clients/elector/fencing";
-import type { SendLike } from "../../../src/clients/elector/send-like";
-import type { Term } from "../../../src/clients/elector/term";
+import { changeFenced, type SendLike, takePart, type Term } from "../../../src/clients/elector/index";
 
 const [server = "http://127.0.0.1:8787", name = "a", seconds = "15"] = process.argv.slice(2);
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

@@ -1,9 +1,7 @@
 import type { FetchLike } from "../../../src/api/client/fetch-like";
-import { followServices } from "../../../src/endpoints/merge/follow-services";
-import type { ServiceRef } from "../../../src/endpoints/merge/merged-services";
+import { followServices, type NodePlace, type ServiceRef, usableEndpoints } from "../../../src/clients/services/index";
 import { policyUse } from "../../../src/api/registry/services/proxied-service";
 import { portKey } from "../../../src/api/registry/endpoint-slices/slice-portion";
-import { type NodePlace, usableEndpoints } from "../../../src/endpoints/merge/usable-endpoints";
 
 const clock = {
   now: () => Date.now(),

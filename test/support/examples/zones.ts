@@ -1,6 +1,6 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { FetchLike } from "../../../src/api/client/fetch-like";
-import { type FollowedRanges, followRanges } from "../../../src/clients/ranges/follow-ranges";
+import { type FollowedRanges, followRanges } from "../../../src/clients/ranges/index";
 
 const clock = {
   now: () => Date.now(),

@@ -104,7 +104,7 @@ export const packages: readonly { name: string; folders: readonly string[]; type
   { name: "fast-json-patch", folders: ["src/api/patch"], reason: "patching is pure API machinery" },
   {
     name: "yaml",
-    folders: ["src/api/schema", "src/worker"],
+    folders: ["src/api/schema/json", "src/worker"],
     reason: "one reader of YAML that hostile texts cannot exhaust; answers are printed at the edge",
   },
   {

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Backend, tcpBackend, whoAnswers } from "../../test/support/clients/echo-backends";
 import { freePort } from "../../test/support/server/free-port";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../../test/support/server/server";
+import { removeRecordedFolder } from "../serve/workerd/socket-folder";
 import { until, write } from "./api";
 import { LoadBalancer } from "./load-balancer";
 import { nodeName, NodePrograms, podAddress, podIP } from "./node-programs";
@@ -45,7 +46,11 @@ export interface DrainResult {
 /** Its processes and its folder are gone afterwards; when it throws, or this process ends before, they go with this process. */
 export async function demoDrain(setting: DrainSetting): Promise<DrainResult> {
   const folder = temporaryFolder();
-  const removed = (): void => removeFolder(folder);
+  const removed = (): void => {
+    // A server that is killed while it starts leaves the folder of its socket, and the record of it goes with the data.
+    removeRecordedFolder(join(folder, "runtime-folder"));
+    removeFolder(folder);
+  };
   process.once("exit", removed);
   const gates = ["--var", `FEATURE_GATES=KubeProxyDrainingTerminatingNodes=${String(setting.gate)}`];
   const ends: (() => unknown)[] = [];

@@ -24,7 +24,7 @@ export interface SocketFolder {
 
 /** `record`: the file that names the folder. `parents`: where it may stand. Throws UserError where none of them will do. */
 export function makeSocketFolder(record: string, parents: readonly string[] = [tmpdir(), "/tmp"]): SocketFolder {
-  removeRecorded(record);
+  removeRecordedFolder(record);
   const path = folderIn(parents);
   try {
     writePrivate(record, path);
@@ -55,7 +55,7 @@ function folderIn(parents: readonly string[]): string {
 }
 
 /** A record that somebody else wrote may name any folder, so the name is looked at, and nothing but our socket and an empty folder go. */
-function removeRecorded(record: string): void {
+export function removeRecordedFolder(record: string): void {
   const path = readIfThere(record)?.trim();
   if (path === undefined) return;
   if (isAbsolute(path) && basename(path).startsWith(FOLDER_PREFIX)) removeFolder(path);

@@ -19,9 +19,10 @@ const CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE----
 const ROOT = "kube-root-ca.crt";
 const BY_DEFAULT = { AUTHORIZATION_MODE: bindings.AUTHORIZATION_MODE, ROOT_CA: bindings.ROOT_CA };
 
-/** Objects read the variables when they start. */
+/** Objects read the variables when they start. One without a value is taken away: other files of this runtime would find a binding that is nothing. */
 async function withVariables(vars: Partial<Env>): Promise<void> {
   Object.assign(bindings, vars);
+  for (const [name, value] of Object.entries(vars)) if (value === undefined) Reflect.deleteProperty(bindings, name);
   await abortAllDurableObjects();
 }
 

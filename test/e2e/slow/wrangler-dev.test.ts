@@ -14,6 +14,19 @@ const root = join(import.meta.dirname, "..", "..", "..");
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
+/** What the Worker logged as an error or did not catch. What wrangler and workerd say of themselves, as of a client that went, is theirs. */
+const errorsOfWorker = (output: string): string[] =>
+  output.split("\n").filter((line) => /"level":"error"|Uncaught|uncaught exception|Build failed/.test(line));
+
+it("an error of the Worker is told from the lines of wrangler and workerd", () => {
+  const ours = '✘ [ERROR] {"time":"2026-01-01T00:00:00Z","level":"error","event":"request failed"}';
+  const theirs = "✘ [ERROR] exception = kj/async-io-unix.c++:1: disconnected: read(): Connection reset by peer";
+  expect(errorsOfWorker(`${theirs}\n${ours}\n✘ [ERROR] Uncaught (in promise) Error: x`)).toEqual([
+    ours,
+    "✘ [ERROR] Uncaught (in promise) Error: x",
+  ]);
+});
+
 /** Runs `wrangler dev` with these arguments until `work` is done, which gets all of its output. */
 async function withWrangler(args: readonly string[], work: (output: () => string) => Promise<void>): Promise<void> {
   const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
@@ -28,7 +41,7 @@ async function withWrangler(args: readonly string[], work: (output: () => string
   const ended = once(child, "close");
   try {
     await work(() => output);
-    expect(output).not.toMatch(/\[ERROR\]|✘/);
+    expect(errorsOfWorker(output), output).toEqual([]);
   } finally {
     if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
     await ended;

@@ -37,7 +37,7 @@ const HISTORIES = [
   ...["allocation", "endpoints", "handing-over", "proxy-health", "quotas", "repair"].map((name) => `test/sim/${name}.test.ts`),
   "test/unit/addresses/coordinator/coordinator-crash.test.ts",
   "test/unit/clients/elector/elector-random.test.ts",
-  "test/unit/leases/nodes/lifecycle-pass-random.test.ts",
+  "test/unit/nodes/lifecycle/lifecycle-pass-random.test.ts",
 ];
 
 /** Of the simulated histories whose seeds are the same in each run. */

@@ -20,8 +20,8 @@ import {
   mirroringController,
 } from "../../src/endpoints/endpoint-controllers";
 import type { EndpointCountsRpc } from "../../src/endpoints/rpc/endpoint-counts";
-import { nodeLifecycleController, type NodeLifecycleSetting } from "../../src/leases/node-lifecycle-controller";
-import { podCollectionController, type PodControllerSetting, taintEvictionController } from "../../src/leases/pod-controllers";
+import { nodeLifecycleController, type NodeLifecycleSetting } from "../../src/nodes/node-lifecycle-controller";
+import { podCollectionController, type PodControllerSetting, taintEvictionController } from "../../src/nodes/pod-controllers";
 import { proxyHealthController, type ProxyHealthSetting } from "../../src/proxy-health/proxy-health-controller";
 import type { ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Node } from "../../../../src/api/meta/kubernetes";
-import { changesNode } from "../../../../src/leases/nodes/node-state";
+import { changesNode } from "../../../../src/nodes/lifecycle/node-state";
 
 const node = (changed: object = {}, heartbeat = "2026-01-01T00:00:00Z", resourceVersion = "1"): Node =>
   ({

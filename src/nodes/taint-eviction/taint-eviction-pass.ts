@@ -26,12 +26,12 @@ import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import { evictedPods, tolerationsOf } from "./evicted-pods";
 import { type Eviction, Evictions } from "./evictions";
-import { disruptionCondition, podDeletion, statusPatch } from "./pod-disruption";
-import { PodWrites, type Written } from "./pod-writes";
-import { spacedPass } from "./spaced-pass";
+import { disruptionCondition, podDeletion, statusPatch } from "../pods/pod-disruption";
+import { PodWrites, type Written } from "../pods/pod-writes";
+import { spacedPass } from "../pods/spaced-pass";
 import { TaintedNodes } from "./tainted-nodes";
 import { isIntolerant, toleratedSeconds } from "./tolerations";
-import { Watch } from "./watch";
+import { Watch } from "../pods/watch";
 
 /** Between two passes that pokes ask for. */
 const SPACING_MS = 1_000;

@@ -25,10 +25,10 @@ import { type CollectedNodes, collectedNodes } from "./collected-nodes";
 import { collectedPod, CollectedPods, isEnded } from "./collected-pods";
 import { type CollectionClass, collectionOf, type CollectionSetting, isSamePod } from "./collection-rules";
 import { MissingNodes } from "./missing-nodes";
-import { disruptionCondition, podDeletion, statusPatch } from "./pod-disruption";
-import { type PodIdentity, PodWrites, type Written } from "./pod-writes";
-import { spacedPass } from "./spaced-pass";
-import { Watch } from "./watch";
+import { disruptionCondition, podDeletion, statusPatch } from "../pods/pod-disruption";
+import { type PodIdentity, PodWrites, type Written } from "../pods/pod-writes";
+import { spacedPass } from "../pods/spaced-pass";
+import { Watch } from "../pods/watch";
 
 /** Upstream's gcCheckPeriod. It is also the longest time between two looks while a quarantine lasts. */
 const SCAN_PERIOD_MS = 20_000;

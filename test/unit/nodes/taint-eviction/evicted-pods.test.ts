@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/api/meta/kubernetes";
 import { KeptRows } from "../../../../src/controllers/followed/kept-rows";
-import { evictedPods, tolerationsOf } from "../../../../src/leases/pods/evicted-pods";
-import { toleratedSeconds } from "../../../../src/leases/pods/tolerations";
+import { evictedPods, tolerationsOf } from "../../../../src/nodes/taint-eviction/evicted-pods";
+import { toleratedSeconds } from "../../../../src/nodes/taint-eviction/tolerations";
 import { MemoryRowStorage } from "../../../support/memory/row-storage";
 
 const taint = (key: string): { key: string; effect: "NoExecute" } => ({ key, effect: "NoExecute" });

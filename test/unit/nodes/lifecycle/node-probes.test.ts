@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { KeptRows } from "../../../../src/controllers/followed/kept-rows";
-import { NodeProbes } from "../../../../src/leases/nodes/node-probes";
-import { nodeState, type NodeState } from "../../../../src/leases/nodes/node-state";
+import { NodeProbes } from "../../../../src/nodes/lifecycle/node-probes";
+import { nodeState, type NodeState } from "../../../../src/nodes/lifecycle/node-state";
 import { MemoryRowStorage } from "../../../support/memory/row-storage";
 
 const SETTING = { graceMs: 50_000, periodMs: 5_000 };

@@ -14,9 +14,9 @@ import type { ControllerEntry } from "../controllers/controller-table";
 import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
-import { comesToNode } from "./nodes/bound-pods";
-import { lifecyclePass } from "./nodes/lifecycle-pass";
-import { changesNode } from "./nodes/node-state";
+import { comesToNode } from "./lifecycle/bound-pods";
+import { lifecyclePass } from "./lifecycle/lifecycle-pass";
+import { changesNode } from "./lifecycle/node-state";
 
 /** upstream's component of the events */
 const REPORTER = "node-controller";

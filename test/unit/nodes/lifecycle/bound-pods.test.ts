@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Pod } from "../../../../src/api/meta/kubernetes";
-import { comesToNode } from "../../../../src/leases/nodes/bound-pods";
+import { comesToNode } from "../../../../src/nodes/lifecycle/bound-pods";
 
 const pod = (nodeName?: string, ready = "True"): Pod =>
   ({ metadata: { name: "p" }, spec: { nodeName }, status: { conditions: [{ type: "Ready", status: ready }] } }) as Pod;

@@ -11,12 +11,12 @@ import type { ControllerEntry } from "../controllers/controller-table";
 import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
-import { nodeAsksForCollection } from "./pods/collected-nodes";
-import { asksForCollection } from "./pods/collected-pods";
-import { changesToleration } from "./pods/evicted-pods";
-import { podCollectionPass } from "./pods/pod-collection-pass";
-import { taintEvictionPass } from "./pods/taint-eviction-pass";
-import { changesTaints } from "./pods/tainted-nodes";
+import { nodeAsksForCollection } from "./pod-collection/collected-nodes";
+import { asksForCollection } from "./pod-collection/collected-pods";
+import { changesToleration } from "./taint-eviction/evicted-pods";
+import { podCollectionPass } from "./pod-collection/pod-collection-pass";
+import { taintEvictionPass } from "./taint-eviction/taint-eviction-pass";
+import { changesTaints } from "./taint-eviction/tainted-nodes";
 
 export interface PodControllerSetting extends ControllerPorts {
   /** id of the cluster */

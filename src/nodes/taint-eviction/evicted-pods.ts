@@ -5,7 +5,7 @@ import { semanticEqual } from "../../api/meta/equality";
 import { parseJson } from "../../core/encoding/exact-json";
 import type { FedText } from "../../controllers/followed/followed-store";
 import type { FactRows } from "../../controllers/followed/kept-facts";
-import { KeptPods } from "./kept-pods";
+import { KeptPods } from "../pods/kept-pods";
 import type { Toleration } from "./tolerations";
 
 export interface BoundPod {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nodeState, type NodeState } from "../../../../src/leases/nodes/node-state";
-import { isAllDisrupted, taintIntervalMs, zonesOf } from "../../../../src/leases/nodes/zones";
+import { nodeState, type NodeState } from "../../../../src/nodes/lifecycle/node-state";
+import { isAllDisrupted, taintIntervalMs, zonesOf } from "../../../../src/nodes/lifecycle/zones";
 
 const KEY = "topology.kubernetes.io/zone";
 

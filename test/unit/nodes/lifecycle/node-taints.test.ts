@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { lacksEvictingTaint, type NoExecute, wantedTaints } from "../../../../src/leases/nodes/node-taints";
+import { lacksEvictingTaint, type NoExecute, wantedTaints } from "../../../../src/nodes/lifecycle/node-taints";
 import { upstreamRow } from "../../../conformance/upstream-row";
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -6,7 +6,7 @@ import type { KubeObject, Pod } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
 import type { FedText } from "../../controllers/followed/followed-store";
 import type { FactRows } from "../../controllers/followed/kept-facts";
-import { KeptPods } from "./kept-pods";
+import { KeptPods } from "../pods/kept-pods";
 
 /** Upstream's isPodTerminated: every other phase, one that nobody knows included. */
 const ALIVE = ["Pending", "Running", "Unknown"];

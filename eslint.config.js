@@ -8,16 +8,16 @@ import { tsImport } from "tsx/esm/api";
 import tseslint from "typescript-eslint";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
-/** @type {typeof import("./scripts/layers")} */
-const { importViolation } = await tsImport("./scripts/layers.ts", import.meta.url);
+/** @type {typeof import("./scripts/dev/layers")} */
+const { importViolation } = await tsImport("./scripts/dev/layers.ts", import.meta.url);
 
 /** ESLint keeps results by the versions of plugins, so the table and this file are the version of theirs. */
 const tableHash = createHash("sha256")
   .update(readFileSync(fileURLToPath(import.meta.url)))
-  .update(readFileSync(join(root, "scripts", "layers.ts")))
+  .update(readFileSync(join(root, "scripts", "dev", "layers.ts")))
   .digest("hex");
 
-/** Imports only go down; the table and its reasons are in scripts/layers.ts. */
+/** Imports only go down; the table and its reasons are in scripts/dev/layers.ts. */
 const layers = {
   meta: { type: "problem", schema: [] },
   create(context) {

@@ -1,6 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
-import { UNIT_IN_WORKERD } from "./scripts/testing/runtimes.mjs";
+import { UNIT_IN_WORKERD } from "./scripts/dev/testing/runtimes.mjs";
 
 /** Suites that only .ci/run has time for. */
 const slow = process.env["SERVICENET_SLOW"] === "1";

@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { defineConfig } from "vitest/config";
-import { laterCompilation } from "./scripts/testing/later-compilation.mjs";
-import { PURE, UNIT_IN_WORKERD } from "./scripts/testing/runtimes.mjs";
+import { laterCompilation } from "./scripts/dev/testing/later-compilation.mjs";
+import { PURE, UNIT_IN_WORKERD } from "./scripts/dev/testing/runtimes.mjs";
 
 /** Suites that only .ci/run has time for. */
 const slow = process.env["SERVICENET_SLOW"] === "1";

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type * as Official from "@kubernetes/client-node/dist/config.js";
 import { parse } from "yaml";
 import { validateDNS1123Label } from "../../src/api/meta/names";
-import { root } from "../root.mjs";
+import { root } from "../running/root.mjs";
 import { userPath } from "../folders/user-path";
 import { ensureInstalled } from "../running/ensure-installed.mjs";
 import { UserError } from "../terminal/user-error";

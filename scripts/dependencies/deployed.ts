@@ -1,6 +1,6 @@
 /** The packages whose code is in the Worker's bundle. */
 import { join } from "node:path";
-import { root } from "../root.mjs";
+import { root } from "../running/root.mjs";
 import { workerInputs } from "../serve/bundle";
 import { readWorkerConfig } from "../serve/worker-config";
 import { nameOf } from "./locked";

@@ -1,5 +1,5 @@
 /** esbuild as a process that ends with its work. */
-import { requirePackage } from "../root.mjs";
+import { requirePackage } from "./root.mjs";
 
 const WORKER_THREADS = "ESBUILD_WORKER_THREADS";
 

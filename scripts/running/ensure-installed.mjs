@@ -9,7 +9,7 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root as project } from "../root.mjs";
+import { root as project } from "./root.mjs";
 import { takeLock } from "./install-lock.mjs";
 import { folderOf, INSTALLED, packagesOf, whyInstall } from "./packages.mjs";
 

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../root.mjs";
+import { root } from "./root.mjs";
 
 /** @typedef {{ kind: string; hash: string }} Key what a module is, and the hash of its sources */
 

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { root } from "../root.mjs";
+import { root } from "./root.mjs";
 import { buildSync } from "./compiler.mjs";
 import { KEPT_FOLDERS, keep, readKept } from "./kept-files.mjs";
 import { areHashed, hashOfSources } from "./source-hash.mjs";

@@ -1,33 +1,27 @@
 /** Runs the program that the command line names, with the packages that it needs. */
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { root } from "../root.mjs";
+import { root } from "./root.mjs";
 import { ensureInstalled } from "./ensure-installed.mjs";
 import { programBundle } from "./program-bundle.mjs";
 
-/** Programs of those who work on Servicenet. They need the packages for development; any other program has to do without. */
-export const FOR_DEVELOPMENT = new Set([
-  "bench",
-  "checks",
-  "compatibility",
-  "coverage",
-  "deploy",
-  "fuzz",
-  "record",
-  "simulate",
-  "slow",
-  "test",
-  "tidy",
-]);
+/**
+ * Whether a program needs the packages for development: programs of those who work on Servicenet, and deploy, which runs wrangler. Any other has to
+ * do without.
+ * @param {string} path its absolute path
+ */
+export function isForDevelopment(path) {
+  return dirname(path) === join(root, "scripts", "dev") || path === join(root, "scripts", "commands", "deploy.ts");
+}
 
 /** @returns {Promise<void>} */
 export async function run() {
   const [program = ""] = process.argv.splice(2, 1);
   const path = resolve(program);
   process.argv[1] = path;
-  const isForDevelopment = dirname(path) === join(root, "scripts") && FOR_DEVELOPMENT.has(basename(path, ".ts"));
-  await ensureInstalled({ development: isForDevelopment });
-  await import(pathToFileURL(isForDevelopment ? await compiledOnTheWay(path) : bundled(path)).href);
+  const development = isForDevelopment(path);
+  await ensureInstalled({ development });
+  await import(pathToFileURL(development ? await compiledOnTheWay(path) : bundled(path)).href);
 }
 
 /** @param {string} path */

@@ -3,7 +3,7 @@
  * from there.
  */
 import type { BuildFailure, BuildOptions } from "esbuild";
-import { root as project } from "../root.mjs";
+import { root as project } from "../running/root.mjs";
 import { buildSync } from "../running/compiler.mjs";
 import { keep, KEPT_FOLDERS, readKept } from "../running/kept-files.mjs";
 import { areHashed, hashOfSources } from "../running/source-hash.mjs";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { root } from "../../scripts/root.mjs";
+import { root } from "../../scripts/running/root.mjs";
 import { programBundle } from "../../scripts/running/program-bundle.mjs";
 import { openDataFolder } from "../../scripts/serve/data-folder";
 import { UserError } from "../../scripts/terminal/user-error";
@@ -36,7 +36,7 @@ function run(command: string, args: readonly string[], env: Record<string, strin
   const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, env: { ...process.env, ...env }, encoding: "utf8" });
   return { code: status, out: stdout, err: stderr };
 }
-const SERVE = [process.execPath, "scripts/run.mjs", "scripts/serve.ts", "--insecure-http", "--port", "0"];
+const SERVE = [process.execPath, "scripts/run.mjs", "scripts/commands/serve.ts", "--insecure-http", "--port", "0"];
 
 // The bundles of these programs are there, as after a first start.
 beforeAll(async () => {
@@ -106,7 +106,7 @@ describe("packages that cannot be installed", () => {
 });
 
 describe("the bundle of a program", () => {
-  const program = join(root, "scripts", "token.ts");
+  const program = join(root, "scripts", "commands", "token.ts");
 
   it("the same sources: the same file, wherever it was kept", () => {
     const [kept, shipped] = [join(folder, "kept"), join(folder, "shipped")];
@@ -120,13 +120,11 @@ describe("the bundle of a program", () => {
   it("a place that takes no files: a file of this process alone runs", () => {
     const temporary = join(folder, "temporary");
     mkdirSync(temporary);
-    const [bundles, runner] = ["program-bundle", "../root"].map(
-      (name) => pathToFileURL(join(root, "scripts", "running", `${name}.mjs`)).href,
-    );
+    const [bundles, runner] = ["program-bundle", "root"].map((name) => pathToFileURL(join(root, "scripts", "running", `${name}.mjs`)).href);
     const call = `
       const { programBundle } = await import(${JSON.stringify(bundles)});
       const { root } = await import(${JSON.stringify(runner)});
-      process.argv = [process.execPath, root + "/scripts/token.ts", "new-admin"];
+      process.argv = [process.execPath, root + "/scripts/commands/token.ts", "new-admin"];
       await import(programBundle(process.argv[1], [root + "/package.json/kept"]));`;
     const { code, out } = run(process.execPath, ["--input-type=module", "-e", call], { TMPDIR: temporary });
     expect(code).toBe(0);

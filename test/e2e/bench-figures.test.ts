@@ -1,9 +1,9 @@
 /** What the benchmarks compute beside what they measure. */
 import { describe, expect, it } from "vitest";
-import { CHANGES, decimalBytes, estimate, LARGE, SMALL, WAYS } from "../../scripts/bench/kep-0752";
-import { probedDuring } from "../../scripts/bench/probed";
-import { EventCount } from "../../scripts/bench/watchers-of";
-import { quantile } from "../../scripts/bench/figures";
+import { CHANGES, decimalBytes, estimate, LARGE, SMALL, WAYS } from "../../scripts/dev/bench/kep-0752";
+import { probedDuring } from "../../scripts/dev/bench/probed";
+import { EventCount } from "../../scripts/dev/bench/watchers-of";
+import { quantile } from "../../scripts/dev/bench/figures";
 
 /** As the KEP prints them: writes, events at all watchers, bytes to all watchers. */
 const TABLES = [

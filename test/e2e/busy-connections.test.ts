@@ -3,8 +3,8 @@
  * no answer for seconds, and were closed as if they rested.
  */
 import { expect, it } from "vitest";
-import { open, requestHeads } from "../../scripts/bench/connection";
-import { AnswerReader } from "../../scripts/bench/load-processes/load";
+import { open, requestHeads } from "../../scripts/dev/bench/connection";
+import { AnswerReader } from "../../scripts/dev/bench/load-processes/load";
 import { clusterForTests } from "../support/server/cluster-for-tests";
 
 const CONNECTIONS = 100;

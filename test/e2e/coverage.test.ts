@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Collector, startCollector } from "../../scripts/coverage/collector";
-import { type Counters, takeCounters } from "../../scripts/coverage/counters.mjs";
-import { instrument } from "../../scripts/coverage/instrumented-copy";
-import { comparisonText } from "../../scripts/coverage/report-text";
-import { compare, type FileSummary, type Summary, summaryOf } from "../../scripts/coverage/summary";
-import { sendAfterEvents } from "../../scripts/coverage/worker-counters.mjs";
+import { type Collector, startCollector } from "../../scripts/dev/coverage/collector";
+import { type Counters, takeCounters } from "../../scripts/dev/coverage/counters.mjs";
+import { instrument } from "../../scripts/dev/coverage/instrumented-copy";
+import { comparisonText } from "../../scripts/dev/coverage/report-text";
+import { compare, type FileSummary, type Summary, summaryOf } from "../../scripts/dev/coverage/summary";
+import { sendAfterEvents } from "../../scripts/dev/coverage/worker-counters.mjs";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -36,7 +36,7 @@ describe("what ran", () => {
   const program = join(folder, "sign.ts");
   const run = (value: string) => {
     writeFileSync(program, text);
-    const before = ["--import", join(root, "scripts/coverage/node-counters.mjs"), "--import", "tsx"];
+    const before = ["--import", join(root, "scripts/dev/coverage/node-counters.mjs"), "--import", "tsx"];
     execFileSync(process.execPath, [...before, program, value], {
       cwd: root,
       env: { ...process.env, SERVICENET_COVERAGE: collector.folder },

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { assertEnvironment, parseOptions } from "../../scripts/deploy/options";
-import { root } from "../../scripts/root.mjs";
+import { root } from "../../scripts/running/root.mjs";
 import { runProgramHere } from "../support/server/program";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
@@ -30,7 +30,7 @@ const NOTHING = "nothing was deployed";
 
 describe("npm run deploy", () => {
   it("is this program", () => {
-    expect(packageJson.scripts.deploy).toBe("node scripts/run.mjs scripts/deploy.ts");
+    expect(packageJson.scripts.deploy).toBe("node scripts/run.mjs scripts/commands/deploy.ts");
   });
 
   it("--env of no environment: one line, exit code 1", async () => {

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type * as MiniflarePackage from "miniflare";
 import { expect, it } from "vitest";
-import { requirePackage } from "../../scripts/root.mjs";
+import { requirePackage } from "../../scripts/running/root.mjs";
 import { MINIFLARE_VERSION, namespaceExtension, namespaceServices } from "../../scripts/serve/workerd/key-value";
 
 interface Module {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { inMemory } from "../../scripts/testing/memory-folder";
+import { inMemory } from "../../scripts/dev/testing/memory-folder";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 const root = join(import.meta.dirname, "..", "..");

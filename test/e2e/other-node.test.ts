@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { variablesFor } from "../../scripts/testing/ensure-nodes";
-import { otherNode } from "../../scripts/testing/other-node";
+import { variablesFor } from "../../scripts/dev/testing/ensure-nodes";
+import { otherNode } from "../../scripts/dev/testing/other-node";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 let folder: string;

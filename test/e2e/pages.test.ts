@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { root } from "../../scripts/root.mjs";
+import { root } from "../../scripts/running/root.mjs";
 
 const pages = [
   "README.md",

@@ -1,22 +1,25 @@
 /** The packages of programs for users: those of an installation that serves. */
-import { readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lockedPackages, nameOf } from "../../scripts/dependencies/locked";
-import { requirePackage, root } from "../../scripts/root.mjs";
+import { requirePackage, root } from "../../scripts/running/root.mjs";
 import { buildSync } from "../../scripts/running/compiler.mjs";
-import { FOR_DEVELOPMENT } from "../../scripts/running/run-program.mjs";
+import { isForDevelopment } from "../../scripts/running/run-program.mjs";
 
 const { scripts } = requirePackage("./package.json") as { scripts: Record<string, string> };
 const programs = Object.values(scripts)
-  .flatMap((command) => /scripts\/run\.mjs scripts\/([\w-]+)\.ts/.exec(command)?.[1] ?? [])
-  .filter((name) => !FOR_DEVELOPMENT.has(name));
+  .flatMap((command) => /scripts\/run\.mjs (scripts\/[\w-]+\/[\w-]+\.ts)/.exec(command)?.[1] ?? [])
+  .filter((path) => !isForDevelopment(join(root, path)));
 
 it("programs for users: import packages of an installation that serves, and no others", () => {
-  expect(programs).toEqual(expect.arrayContaining(["serve", "check", "backup", "restore", "import", "token", "agent", "dns", "proxy"]));
+  const users = ["serve", "check", "backup", "restore", "import", "token", "agent", "dns", "proxy"].map(
+    (name) => `scripts/commands/${name}.ts`,
+  );
+  expect(programs).toEqual(expect.arrayContaining(users));
   const { metafile } = buildSync({
     absWorkingDir: root,
-    entryPoints: programs.map((name) => `scripts/${name}.ts`),
+    entryPoints: programs,
     outdir: "nowhere",
     // The answer of the compiler has a limit: what programs share is in it once.
     splitting: true,
@@ -36,6 +39,12 @@ it("programs for users: import packages of an installation that serves, and no o
   expect(names).toContain("yaml");
 });
 
-it("programs for development: exist", () => {
-  expect(readdirSync(join(root, "scripts"))).toEqual(expect.arrayContaining([...FOR_DEVELOPMENT].map((name) => `${name}.ts`)));
+it("each npm script names a program that there is; those of builders and deploy need the packages for development", () => {
+  const paths = Object.values(scripts).flatMap((command) => /scripts\/run\.mjs (\S+\.ts)/.exec(command)?.[1] ?? []);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  expect(["dev/bench", "commands/deploy", "commands/serve"].map((name) => isForDevelopment(join(root, "scripts", `${name}.ts`)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
 });

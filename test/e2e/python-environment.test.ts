@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { pythonEnvironment } from "../../scripts/testing/python-environment";
+import { pythonEnvironment } from "../../scripts/dev/testing/python-environment";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 let folder: string;

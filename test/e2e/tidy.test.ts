@@ -7,10 +7,10 @@ import {
   pageFindings,
   protocolEntries,
   untestedHazards,
-} from "../../scripts/tidy/citations";
-import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/tidy/house";
-import { arrows, circles, layerFindings } from "../../scripts/tidy/imports";
-import { glossaryTerms, termFindings } from "../../scripts/tidy/terms";
+} from "../../scripts/dev/tidy/citations";
+import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/dev/tidy/house";
+import { arrows, circles, layerFindings } from "../../scripts/dev/tidy/imports";
+import { glossaryTerms, termFindings } from "../../scripts/dev/tidy/terms";
 
 const protocol = `# Protocol
 
@@ -159,7 +159,7 @@ describe("imports", () => {
       ["test/unit/core/base/result.test.ts", ["src/worker/index.ts"]],
     ]);
     expect(layerFindings(imports)).toEqual([
-      "src/core/base/result.ts: src/core/base must not import src/api/store/state: imports only go down (scripts/layers.ts)",
+      "src/core/base/result.ts: src/core/base must not import src/api/store/state: imports only go down (scripts/dev/layers.ts)",
       "src/api/store/state/keys.ts: src/api/store/state/keys.ts must not import test/support/sim/platform/seeds.ts: nothing below imports scripts or tests",
     ]);
   });

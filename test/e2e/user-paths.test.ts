@@ -9,7 +9,7 @@ import { parseOptions as dnsOptions } from "../../scripts/dns/options";
 import { shownPath, userPath } from "../../scripts/folders/user-path";
 import { readFiles } from "../../scripts/import/read-files";
 import { parseOptions as restoreOptions, type RestoreOptions } from "../../scripts/restore/options";
-import { root } from "../../scripts/root.mjs";
+import { root } from "../../scripts/running/root.mjs";
 import { parseOptions as serveOptions } from "../../scripts/serve/options";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 

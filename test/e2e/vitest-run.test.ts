@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { slowest } from "../../scripts/testing/counts";
-import { vitest } from "../../scripts/testing/vitest-run";
+import { slowest } from "../../scripts/dev/testing/counts";
+import { vitest } from "../../scripts/dev/testing/vitest-run";
 import { removeFolder, temporaryFolder } from "../support/server/server";
 
 const folder = temporaryFolder();

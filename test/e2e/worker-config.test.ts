@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { WorkerOptions } from "miniflare";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as Wrangler from "wrangler";
-import { requirePackage, root } from "../../scripts/root.mjs";
+import { requirePackage, root } from "../../scripts/running/root.mjs";
 import { readWorkerConfig, type WorkerConfig } from "../../scripts/serve/worker-config";
 import { UserError } from "../../scripts/terminal/user-error";
 import { removeFolder, temporaryFolder } from "../support/server/server";

@@ -5,7 +5,7 @@
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { requirePackage } from "../../root.mjs";
+import { requirePackage } from "../../running/root.mjs";
 import { type ConfigValue, embedded } from "./config-text";
 
 /** What the files below `dist/src/workers` are of. */

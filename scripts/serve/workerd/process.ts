@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { requirePackage, root } from "../../root.mjs";
+import { requirePackage, root } from "../../running/root.mjs";
 import { UserError } from "../../terminal/user-error";
 
 /** The shell script that says why. */

@@ -5,7 +5,7 @@
  *     bits   128 words of 32 bits            the usual form
  *     full   nothing but the count           all taken
  *
- * Why 4096 bits: a pick passes over one page, and a change of one bit writes the whole page. Measured on a /12 (scripts/bench/suites/addresses/core.ts, 2-core
+ * Why 4096 bits: a pick passes over one page, and a change of one bit writes the whole page. Measured on a /12 (scripts/dev/bench/suites/addresses/core.ts, 2-core
  * machine): 1.2 to 2.0 million picks a second from empty to full. With 8192 bits it is 0.8 to 2.3 million, and a commit of 100 random picks
  * writes 70 KiB instead of 42 KiB. With 2048 bits it is no faster, and there are twice the rows.
  *

@@ -1,4 +1,4 @@
-// kube-apiserver from the Go module of Kubernetes, unmodified; scripts/record asks it. Source: cmd/kube-apiserver/apiserver.go.
+// kube-apiserver from the Go module of Kubernetes, unmodified; scripts/dev/record asks it. Source: cmd/kube-apiserver/apiserver.go.
 package main
 
 import (

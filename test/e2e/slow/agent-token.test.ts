@@ -47,7 +47,7 @@ it(
     writeFileSync(tokenFile, created.out);
     const given = run.replace("npm run agent -- ", "").replace(file, tokenFile).split(" ");
     const further = ["--ca-file", join(server.folder, "ca.crt"), "--state", join(server.folder, "agent"), "--address", "192.0.2.1"];
-    const args = ["scripts/run.mjs", "scripts/agent.ts", ...given, ...further, "--endpoint", "web=8080,labels=app=web"];
+    const args = ["scripts/run.mjs", "scripts/commands/agent.ts", ...given, ...further, "--endpoint", "web=8080,labels=app=web"];
     const child = spawn(process.execPath, args, { cwd: root, stdio: "ignore" });
     agents.push(child);
     endWithUs(child, () => child.kill("SIGKILL"));

@@ -23,7 +23,7 @@ class AgentProcess {
   output = "";
 
   constructor(node: string, state: string, options: string[] = []) {
-    const args = ["scripts/run.mjs", "scripts/agent.ts", "--node", node, "--server", `http://127.0.0.1:${String(port)}`];
+    const args = ["scripts/run.mjs", "scripts/commands/agent.ts", "--node", node, "--server", `http://127.0.0.1:${String(port)}`];
     const where = ["--address", "192.0.2.1", "--state", join(server.folder, state)];
     this.child = spawn(process.execPath, [...args, ...where, ...options], { cwd: root });
     this.ended = once(this.child, "close").then(([code]) => code as number | null);

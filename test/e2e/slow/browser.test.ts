@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { findChromium } from "../../../scripts/chromium";
+import { findChromium } from "../../../scripts/dev/testing/chromium";
 import { openWatches } from "../../support/server/observe";
 import type { Server } from "../../support/server/server";
 import { serverForTests } from "../../support/server/server-for-tests";

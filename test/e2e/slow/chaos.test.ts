@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
-import { seedOfCommit } from "../../../scripts/testing/seed-of-commit";
+import { seedOfCommit } from "../../../scripts/dev/testing/seed-of-commit";
 import { checkCovered, checkUnique } from "../../support/checks/checkers";
 import { seededRandom } from "../../support/sim/platform/seeded-random";
 import { CarefulClient, newTally, rangeClient, serviceClient, work } from "../../support/clients/careful-clients";

@@ -29,7 +29,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   bench: "npm run bench",
   sbom: "npm run sbom",
   "demo-drain": "npm run demo:drain",
-  slow: "node scripts/run.mjs scripts/slow.ts",
+  slow: "node scripts/run.mjs scripts/dev/slow.ts",
 };
 const folder = temporaryFolder();
 /** of an agent, as it should be */

@@ -3,7 +3,7 @@
  * on by itself and misses nothing that it acknowledged. The seed is the commit's: `SEED=<n>` repeats the requests of another one.
  */
 import { afterAll, expect, it } from "vitest";
-import { seedOfCommit } from "../../../scripts/testing/seed-of-commit";
+import { seedOfCommit } from "../../../scripts/dev/testing/seed-of-commit";
 import { seededRandom } from "../../support/sim/platform/seeded-random";
 import { CarefulClient, newTally, serviceClient, work } from "../../support/clients/careful-clients";
 import { Api } from "../../support/clients/api";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { Resolver } from "node:dns/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findDnsmasq } from "../../../scripts/dnsmasq";
+import { findDnsmasq } from "../../../scripts/dev/testing/dnsmasq";
 import { Api } from "../../support/clients/api";
 import { freePort } from "../../support/server/free-port";
 import { type RunningProgram, startCommand, startProgram } from "../../support/server/program";

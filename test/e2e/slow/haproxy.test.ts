@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { findHaproxy, findJq } from "../../../scripts/haproxy";
+import { findHaproxy, findJq } from "../../../scripts/dev/testing/haproxy";
 import { Api, MERGE_PATCH } from "../../support/clients/api";
 import { type Backend, tcpBackend } from "../../support/clients/echo-backends";
 import { freePort } from "../../support/server/free-port";

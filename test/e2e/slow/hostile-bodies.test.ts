@@ -4,7 +4,7 @@
  * release tries all. What is measured is the work of decoder and preparation in Node, not a request on its way. The measure is the machine's own: parsing 3 MB of JSON, which takes 100 ms and more on a laptop.
  */
 import { expect, it } from "vitest";
-import { seedOfCommit } from "../../../scripts/testing/seed-of-commit";
+import { seedOfCommit } from "../../../scripts/dev/testing/seed-of-commit";
 import { parseApply } from "../../../src/api/fields/parse-apply";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { definitions } from "../../../src/api/registry/all";

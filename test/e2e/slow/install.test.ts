@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { root } from "../../../scripts/root.mjs";
+import { root } from "../../../scripts/running/root.mjs";
 import { endWithUs } from "../../support/server/children";
 import { type PackageRegistry, packageRegistry } from "../../support/server/package-registry";
 import { removeFolder, temporaryFolder } from "../../support/server/server";

@@ -6,7 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { residentMiB } from "../../../scripts/bench/memory";
+import { residentMiB } from "../../../scripts/dev/bench/memory";
 import type { ObservedService } from "../../../src/tools/check/observed";
 import { checkState } from "../../support/checks/checkers";
 import { Api } from "../../support/clients/api";

@@ -1,7 +1,7 @@
 /** An HTTP/1.1 client on one connection, byte by byte, for the fate of the connection after an answer. */
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { open } from "../../../scripts/bench/connection";
+import { open } from "../../../scripts/dev/bench/connection";
 
 export interface RawRequest {
   method: string;

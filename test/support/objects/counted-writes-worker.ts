@@ -1,5 +1,5 @@
 /**
- * The Worker of scripts/bench/counted-runtime.ts, here because it is type-checked for workerd and not for Node: the whole Worker, which counts what its
+ * The Worker of scripts/dev/bench/counted-runtime.ts, here because it is type-checked for workerd and not for Node: the whole Worker, which counts what its
  * stores and the health of nodes write, and which objects are called for it.
  */
 import type { Env } from "../../../durable-objects/platform/env";

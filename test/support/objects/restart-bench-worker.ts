@@ -1,4 +1,4 @@
-/** The Worker of scripts/bench/suites/restart.ts, here because it is type-checked for workerd and not for Node. Drives ServiceCIDR objects and times them from where their callers sit. */
+/** The Worker of scripts/dev/bench/suites/restart.ts, here because it is type-checked for workerd and not for Node. Drives ServiceCIDR objects and times them from where their callers sit. */
 import type { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import type { AllocateItem } from "../../../src/addresses/rpc/service-cidr";
 

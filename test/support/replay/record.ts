@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../../../scripts/root.mjs";
+import { root } from "../../../scripts/running/root.mjs";
 import type { Answer } from "./play";
 import { type Group, type Step, stepId } from "./step";
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { root } from "../../../scripts/root.mjs";
+import { root } from "../../../scripts/running/root.mjs";
 import { removeFolder, temporaryFolder } from "./server";
 
 /** A server whose crons repair nothing during a test. */

@@ -1,9 +1,11 @@
 /** Runs the programs of scripts/ as npm does. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { format } from "node:util";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { root } from "../../../scripts/root.mjs";
+import { format } from "node:util";
+import { root } from "../../../scripts/running/root.mjs";
 import { endWithUs } from "./children";
 
 export interface Ended {
@@ -32,13 +34,19 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("npm_")));
 }
 
+/** A program stands among the commands of users, or among those of builders. */
+function pathOf(name: string): string {
+  const command = `scripts/commands/${name}.ts`;
+  return existsSync(join(root, command)) ? command : `scripts/dev/${name}.ts`;
+}
+
 /** `npm run <name> -- <args>`. */
 export async function runProgram(
   name: string,
   args: readonly string[],
   { input = "", killWhen, signal = "SIGKILL", terminal = false, env = {} }: ProgramSetting = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, [...(terminal ? ON_TERMINAL : []), "scripts/run.mjs", `scripts/${name}.ts`, ...args], {
+  const child = spawn(process.execPath, [...(terminal ? ON_TERMINAL : []), "scripts/run.mjs", pathOf(name), ...args], {
     cwd: root,
     env: { ...ownEnvironment(), ...env },
   });
@@ -69,7 +77,7 @@ export interface RunningProgram {
 
 /** `npm run <name> -- <args>` of a program that goes on until it is stopped; resolves when its output matches `ready`. */
 export async function startProgram(name: string, args: readonly string[], ready: RegExp): Promise<RunningProgram> {
-  return startCommand(process.execPath, ["scripts/run.mjs", `scripts/${name}.ts`, ...args], ready, root);
+  return startCommand(process.execPath, ["scripts/run.mjs", pathOf(name), ...args], ready, root);
 }
 
 /** The same of any command. */
@@ -117,11 +125,11 @@ export async function runProgramHere(name: string, args: readonly string[], env:
   console.error = (...words: unknown[]) => void (err += `${format(...words)}\n`);
   // The last statement of a program.
   process.exit = ((code: number) => void (process.exitCode = code)) as typeof process.exit;
-  process.argv = [process.execPath, `scripts/${name}.ts`, ...args];
+  process.argv = [process.execPath, pathOf(name), ...args];
   process.env = { ...ownEnvironment(), ...env };
   process.cwd = () => root;
   try {
-    await import(/* @vite-ignore */ `../../../scripts/${name}.ts?run=${String(runs++)}`);
+    await import(/* @vite-ignore */ `../../../${pathOf(name)}?run=${String(runs++)}`);
     return { code: Number(process.exitCode), out, err };
   } finally {
     Object.assign(process, { argv, cwd, env: own, exit, exitCode });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import packageJson from "../../../package.json" with { type: "json" };
-import { root } from "../../../scripts/root.mjs";
+import { root } from "../../../scripts/running/root.mjs";
 import { endWithUs } from "./children";
 import { freePort } from "./free-port";
 

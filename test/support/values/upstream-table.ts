@@ -1,4 +1,4 @@
-/** The tables of test/fixtures/upstream: facts about the messages of one version of Kubernetes, which scripts/upstream extracts. */
+/** The tables of test/fixtures/upstream: facts about the messages of one version of Kubernetes, which scripts/dev/upstream extracts. */
 
 /** One message: its own marks, and the facts about each field as `name: value`. */
 export interface MessageFacts {

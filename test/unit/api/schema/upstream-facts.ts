@@ -1,5 +1,5 @@
 /**
- * Upstream's facts about the served messages: the tables of test/fixtures/upstream, which scripts/upstream extracts, and the same
+ * Upstream's facts about the served messages: the tables of test/fixtures/upstream, which scripts/dev/upstream extracts, and the same
  * facts about the schemas of src/api/schema. Both are read into one form, so that the comparison is plain equality.
  */
 import type { Field, FieldType, MessageSchema } from "../../../../src/api/schema/types";

@@ -1,4 +1,4 @@
-/** Documents of YAML, and what sigs.k8s.io/yaml makes of them, which scripts/upstream/yaml prints. */
+/** Documents of YAML, and what sigs.k8s.io/yaml makes of them, which scripts/dev/upstream/yaml prints. */
 import { describe, expect, it } from "vitest";
 import { parseYamlText } from "../../../../../src/api/schema/json/yaml-text";
 import { parseJson } from "../../../../../src/core/encoding/exact-json";

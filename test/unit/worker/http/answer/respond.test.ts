@@ -6,7 +6,7 @@ import { jsonResponse, renderingOf, statusResponse } from "../../../../../src/wo
 
 const tables = import.meta.glob("../../../../fixtures/upstream/yaml-*.tsv", { query: "?raw", import: "default" });
 const table = String(await tables["../../../../fixtures/upstream/yaml-1.36.tsv"]?.());
-/** What stands behind `a: ` in the documents that scripts/upstream/yaml asks Go about. */
+/** What stands behind `a: ` in the documents that scripts/dev/upstream/yaml asks Go about. */
 const scalars = [...table.matchAll(/^("a: [^\t]*)\t/gm)].map(([, text = ""]) => (JSON.parse(text) as string).slice("a: ".length).trimEnd());
 
 describe("statusResponse", () => {

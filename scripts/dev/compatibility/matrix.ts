@@ -1,0 +1,33 @@
+/** The table convention × resource: rows that one suite runs over every resource of the registry. */
+import { definitions } from "../../../src/api/registry/all";
+import type { ResourceDefinition } from "../../../src/api/registry/resource";
+import { conventionNames, exemption } from "../../../test/conformance/conventions";
+import { row } from "./markdown";
+
+const SUITE = "test/e2e/conformance/matrix.test.ts";
+
+export function matrix(): string {
+  const reasons: string[] = [];
+  const cell = (reason: string | undefined) => {
+    if (reason === undefined) return "yes";
+    if (!reasons.includes(reason)) reasons.push(reason);
+    return `– (${String(reasons.indexOf(reason) + 1)})`;
+  };
+  const rows = conventionNames.map((name) => row([name, ...definitions.map((definition) => cell(exemption(name, definition)))]));
+  return [
+    "## Convention × resource",
+    "",
+    `Each "yes" is the test "row > resource" in \`${SUITE}\`, run against the server that \`npm start\` starts.`,
+    "",
+    row(["convention", ...definitions.map(title)]),
+    row(["---", ...definitions.map(() => "---")]),
+    ...rows,
+    "",
+    ...reasons.map((reason, i) => `(${String(i + 1)}) ${reason}${i + 1 < reasons.length ? " ·" : ""}`),
+  ].join("\n");
+}
+
+/** Events are served twice. */
+function title({ group, resource }: ResourceDefinition): string {
+  return resource === "events" && group ? `events (${group})` : resource;
+}

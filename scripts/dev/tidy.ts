@@ -1,0 +1,37 @@
+/** `npm run tidy`: checks that a linter does not make, one line for each finding. */
+import { readSources } from "./sources/read";
+import { parseCommandLine, runProgram } from "../terminal/command-line";
+import { root } from "./testing/commands";
+import { tidyFindings } from "./tidy/run";
+
+const usage = `Usage: npm run tidy
+
+Prints one line for each of these:
+  - a mark of unfinished work, a test that is switched off or on alone
+  - an export that nobody imports, a file that nobody reaches
+  - a unit test that does not stand at the path of the file that it tests
+  - files that import each other in a circle, or against the table of layers, type-only imports included
+  - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
+  - a section of a page that the project does not have
+  - a page that README.md does not list
+  - a word that a page sets in italics as a term, and that docs/glossary.md does not have
+  - a shell that is too long; arrows between wings or lengths of shells that docs/architecture.md does not have
+
+  --write             writes the computed part of docs/architecture.md anew
+  --help              this text
+
+Exit code: 0 nothing is found, 1 something is, 2 wrong options.`;
+
+await runProgram({
+  name: "tidy",
+  usage,
+  parse: (args) => parseCommandLine("npm run tidy", { args, options: { write: { type: "boolean", default: false } } }),
+  main: async ({ values: { write } }) => {
+    const sources = readSources(root);
+    const findings = await tidyFindings({ root, sources, write });
+    for (const line of findings) console.log(line);
+    const sum = findings.length === 0 ? `${String(sources.size)} files, nothing to mend` : `${String(findings.length)} findings`;
+    console.log(`tidy: ${sum}`);
+    return findings.length === 0 ? 0 : 1;
+  },
+});

@@ -1,0 +1,102 @@
+/** All findings of `npm run tidy`. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { placeOf, storeys } from "../layers";
+import type { Sources } from "../sources/read";
+import {
+  citationFindings,
+  type Citing,
+  invariantsOf,
+  linkFindings,
+  outsideCitations,
+  pageFindings,
+  protocolEntries,
+  untestedHazards,
+} from "./citations";
+import { deadCode } from "./dead-code";
+import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "./house";
+import { arrows, circles, type Imports, layerFindings } from "./imports";
+import { termFindings } from "./terms";
+import { misplacedTest, unfinished } from "./test-files";
+
+/** Pages at the root: hosts look for them there. */
+const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+
+interface Tidying {
+  root: string;
+  sources: Sources;
+  /** writes the computed part of docs/architecture.md instead of comparing it */
+  write: boolean;
+}
+
+/** One line for each finding. */
+export async function tidyFindings({ root, sources, write }: Tidying): Promise<string[]> {
+  const imports: Imports = new Map([...sources].map(([path, source]) => [path, [...source.imports.keys()]]));
+  return [
+    ...[...sources.values()].flatMap((source) => [...unfinished(source), ...misplacedTest(root, source)]),
+    ...deadCode(sources),
+    ...citations(root, sources),
+    ...circles(imports).map((circle) => `${circle.join(", ")} import each other`),
+    ...layerFindings(imports),
+    ...(await house({ root, sources, write }, imports)),
+  ];
+}
+
+/** The lengths of the shells; the computed part of docs/architecture.md, written anew or compared. */
+async function house({ root, sources, write }: Tidying, imports: Imports): Promise<string[]> {
+  const page = join(root, "docs", "architecture.md");
+  const files = new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text]));
+  const shells = shellsIn(textBelow(root)("wrangler.toml") ?? "", files);
+  const tables = houseTables({
+    wings: storeys.flatMap((wings) => wings.map(({ path }) => path)),
+    arrows: arrows(imports, (path) => placeOf(path)?.wing),
+    shells,
+    besides: besidesShells(shells, files),
+  });
+  const before = readFileSync(page, "utf8");
+  const after = await format(withComputedPart(before, tables), { ...(await resolveConfig(page)), filepath: page });
+  if (write) writeFileSync(page, after);
+  const isOld = !write && after !== before;
+  return [
+    ...(isOld ? ["docs/architecture.md is not what the code says: npm run tidy -- --write writes it anew"] : []),
+    ...longShells(shells),
+  ];
+}
+
+function citations(root: string, sources: Sources): string[] {
+  const textOf = textBelow(root);
+  const names = [...ROOT_PAGES, ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
+  const pages: Citing[] = names.filter((path) => path.endsWith(".md")).map((path) => ({ path, text: textOf(path) ?? "" }));
+  const protocol = textOf("docs/protocol.md") ?? "";
+  const readme = textOf("README.md") ?? "";
+  const citable = { ...protocolEntries(protocol), invariants: invariantsOf(readme) };
+  // The tests of this check cite numbers that do not exist.
+  const code = [...sources.values()].filter(({ path }) => !/^(scripts\/dev\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
+  const unlisted = pages.filter(({ path }) => path !== "README.md" && !readme.includes(`](${path})`));
+  return [
+    ...citationFindings([...pages, ...code], citable),
+    ...[...pages, ...code].flatMap((file) => [...outsideCitations(file), ...pageFindings(file, textOf)]),
+    ...untestedHazards(protocol, textOf),
+    ...pages.flatMap((page) => linkFindings(page, textOf)),
+    ...termFindings(
+      textOf("docs/glossary.md") ?? "",
+      pages.filter(({ path }) => path.startsWith("docs/") || path === "CONTRIBUTING.md"),
+    ),
+    ...unlisted.map(({ path }) => `README.md does not link to ${path}`),
+  ];
+}
+
+/** The text of a file below the root, "" for a folder, undefined when there is neither. A file is read once. */
+function textBelow(root: string): (path: string) => string | undefined {
+  const read = (path: string): string | undefined => {
+    const entry = statSync(join(root, path), { throwIfNoEntry: false });
+    if (!entry) return undefined;
+    return entry.isDirectory() ? "" : readFileSync(join(root, path), "utf8");
+  };
+  const known = new Map<string, string | undefined>();
+  return (path) => {
+    if (!known.has(path)) known.set(path, read(path));
+    return known.get(path);
+  };
+}

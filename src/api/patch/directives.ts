@@ -1,6 +1,7 @@
 /** The `$` members that steer a strategic merge (upstream apimachinery pkg/util/strategicpatch). */
 import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
+import { goMap } from "./go-map";
 import { refuse } from "./patch-error";
 
 export const PATCH = "$patch";
@@ -12,12 +13,16 @@ export function isDirective(key: string): boolean {
   return key.startsWith("$") && (key === PATCH || key === RETAIN_KEYS || key.startsWith(SET_ORDER) || key.startsWith(DELETE_PRIMITIVES));
 }
 
-/** Without a directive the strategy is `merge`. */
-export function patchDirective(patch: JsonObject): "merge" | "replace" | "delete" {
+/** undefined = the patch merges. The word `merge` itself is refused, as upstream does (strategicpatch/patch.go, handleDirectiveInMergeMap). */
+export function patchDirective(patch: JsonObject): "replace" | "delete" | undefined {
   const directive = getMember(patch, PATCH);
-  if (directive === undefined) return "merge";
-  if (directive === "merge" || directive === "replace" || directive === "delete") return directive;
-  return refuse("malformed", `unknown patch type found: ${JSON.stringify(directive)} in map`);
+  if (directive === undefined || directive === "replace" || directive === "delete") return directive;
+  return refuse("malformed", `unknown patch type: ${goMap(directive)} in map: ${goMap(patch)}`);
+}
+
+/** The same of an element of a list, which upstream refuses in words of its own. */
+export function elementDirective(element: JsonObject): "replace" | "delete" | undefined {
+  return getMember(element, PATCH) === "merge" ? refuse("malformed", "merging lists is not supported yet") : patchDirective(element);
 }
 
 /** The list that a directive member must hold. */
@@ -40,15 +45,20 @@ export function retained(current: JsonObject, patch: JsonObject): JsonObject {
   return next;
 }
 
+/** Where nothing is stored there is nothing to merge with, and the word changes nothing. */
+function freshDirective(patch: JsonObject): "replace" | "delete" | undefined {
+  return getMember(patch, PATCH) === "merge" ? undefined : patchDirective(patch);
+}
+
 /** The value of a patch where nothing is stored: without directives, nulls and elements to delete. */
 export function withoutDirectives(value: JsonValue): JsonValue {
   if (Array.isArray(value)) {
-    const kept = value.filter((item) => !isJsonObject(item) || !Object.hasOwn(item, PATCH) || patchDirective(item) === "merge");
+    const kept = value.filter((item) => !isJsonObject(item) || freshDirective(item) === undefined);
     return kept.map(withoutDirectives);
   }
   if (!isJsonObject(value)) return value;
   const next: JsonObject = {};
-  if (patchDirective(value) === "delete") return next;
+  if (freshDirective(value) === "delete") return next;
   for (const key of Object.keys(value)) {
     const member = value[key] ?? null;
     if (member !== null && !isDirective(key)) setMember(next, key, withoutDirectives(member));

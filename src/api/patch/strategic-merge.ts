@@ -17,7 +17,8 @@ import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import type { Field, FieldType, MessageSchema } from "../schema/types";
 import { DELETE_PRIMITIVES, PATCH, SET_ORDER } from "./directives";
-import { directiveList, isDirective, patchDirective, retained, withoutDirectives } from "./directives";
+import { directiveList, elementDirective, isDirective, patchDirective, retained, withoutDirectives } from "./directives";
+import { goMap } from "./go-map";
 import { firstPlaces, orderElements } from "./element-order";
 import type { Identity } from "./element-order";
 import { parsePatch, wrongForm } from "./patch-body";
@@ -79,7 +80,10 @@ class Merge {
   object(current: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
     const directive = patchDirective(patch);
     if (directive === "delete") return {};
-    if (directive === "replace") return withoutDirectives({ ...patch, [PATCH]: "merge" }) as JsonObject;
+    if (directive === "replace") {
+      const { [PATCH]: _, ...replacement } = patch;
+      return withoutDirectives(replacement) as JsonObject;
+    }
     this.count(Object.keys(current).length);
     const base = retained(current, patch);
     const next: JsonObject = {};
@@ -140,7 +144,7 @@ class Merge {
     let replaces = false;
     for (const element of wanted) {
       if (!isJsonObject(element)) refuse("internal", `list element types are not identical: ${goMap([[...stored], [...wanted]])}`);
-      const directive = patchDirective(element);
+      const directive = elementDirective(element);
       if (directive === "replace") replaces = true;
       else if (directive === "delete") gone.add(requiredKey(element, mergeKey));
       else plain.push(element);
@@ -193,7 +197,7 @@ function keyOf(element: JsonValue, mergeKey: string): JsonValue | undefined {
  */
 function checkOrder(order: readonly JsonValue[], wanted: readonly JsonValue[], identity: Identity): void {
   if (order.length === 0) return;
-  const elements = wanted.filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH) || element[PATCH] === "merge");
+  const elements = wanted.filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
   let next = 0;
   for (const element of order) if (next < elements.length && identity(element) === identity(elements[next] ?? null)) next++;
   if (next < elements.length)
@@ -204,14 +208,4 @@ function requiredKey(element: JsonObject, mergeKey: string): JsonValue {
   const value = getMember(element, mergeKey);
   if (value === undefined) refuse("internal", `map: ${goMap(element)} does not contain declared merge key: ${mergeKey}`);
   return value;
-}
-
-/** Go's %v of a map: `map[a:1 b:x]`, keys sorted. */
-export function goMap(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(goMap).join(" ")}]`;
-  if (!isJsonObject(value)) return value === null ? "<nil>" : String(value);
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${key}:${goMap(value[key] ?? null)}`);
-  return `map[${members.join(" ")}]`;
 }

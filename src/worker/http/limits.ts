@@ -111,9 +111,6 @@ export const POLL_MAX_MS = 300_000;
 /** How long one call of a poll waits: with the five seconds in which a view gets to know its cluster, it ends before PEER_TIMEOUT_MS. */
 export const POLL_STEP_MS = 20_000;
 
-/** `fieldManager` (upstream: apimachinery FieldManagerMaxLength). */
-export const FIELD_MANAGER_MAX_BYTES = 128;
-
 /** Warning headers in total; beyond it each one is cut (upstream: warning recorder). */
 export const WARNINGS_MAX_CHARACTERS = 4096;
 export const WARNING_CUT_CHARACTERS = 256;

@@ -1,34 +1,11 @@
 /** Query options of POST, PUT and PATCH, with upstream's texts. Source: apimachinery pkg/apis/meta/v1/validation. */
-import { type FieldError, forbiddenField, invalidValue, notSupported, required, tooLong } from "../../../api/meta/field-errors";
+import { type FieldError, forbiddenField, notSupported, required } from "../../../api/meta/field-errors";
+import { FIELD_MANAGER_MAX_BYTES, fieldManagerErrors, isPrintable } from "../../../api/meta/field-manager";
 import type { Status } from "../../../api/meta/status";
 import type { FieldValidation, WriteOptions } from "../../../api/rpc/store";
 import { err, ok, type Result } from "../../../core/base/result";
 import { dryRunErrors, invalidOptions } from "./invalid-options";
-import { FIELD_MANAGER_MAX_BYTES } from "../limits";
 import { queryBool } from "./query";
-
-const encoder = new TextEncoder();
-
-/** Go's unicode.IsPrint: letters, marks, numbers, punctuation, symbols and the ASCII space. */
-function isPrintable(character: string): boolean {
-  return character === " " || !/[\p{C}\p{Z}]/u.test(character);
-}
-
-function fieldManagerErrors(manager: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (encoder.encode(manager).length > FIELD_MANAGER_MAX_BYTES) {
-    errors.push(tooLong("fieldManager", `may not be more than ${FIELD_MANAGER_MAX_BYTES} bytes`));
-  }
-  let position = 0;
-  for (const character of manager) {
-    if (!isPrintable(character)) {
-      const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-      errors.push(invalidValue("fieldManager", manager, `invalid character U+${code} (at position ${position})`));
-    }
-    position += encoder.encode(character).length;
-  }
-  return errors;
-}
 
 /** A manager that names itself in the query wins; else the client program's name. Source: managerOrUserAgent, prefixFromUserAgent. */
 function managerOf(query: URLSearchParams, userAgent: string): string {
@@ -57,7 +34,7 @@ export function parseWriteOptions(
     errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
   }
   if (apply && named === "") errors.push(required("fieldManager", "is required for apply patch"));
-  if (named !== "") errors.push(...fieldManagerErrors(named));
+  if (named !== "") errors.push(...fieldManagerErrors(named, "fieldManager"));
   const dryRun = query.getAll("dryRun");
   if (dryRun.length > 0) errors.push(...dryRunErrors(dryRun));
   const fieldValidation = query.get("fieldValidation") ?? "";

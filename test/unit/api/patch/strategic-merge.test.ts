@@ -59,12 +59,6 @@ rows("maps and values", [
     want: { spec: { selector: {} } },
   },
   {
-    name: "$patch merge is what happens anyway",
-    given: { spec: { selector: { a: "1" } } },
-    patch: { spec: { selector: { $patch: "merge", b: "2" } } },
-    want: { spec: { selector: { a: "1", b: "2" } } },
-  },
-  {
     name: "a new map is stored without directives and nulls",
     given: { spec: {} },
     patch: { spec: { selector: { $retainKeys: ["a"], a: "1", b: null } } },
@@ -377,7 +371,19 @@ rows("refusals", [
     name: "an unknown directive",
     given: { spec: {} },
     patch: { spec: { $patch: "explode" } },
-    want: { reason: "malformed", message: 'unknown patch type found: "explode" in map' },
+    want: { reason: "malformed", message: "unknown patch type: explode in map: map[$patch:explode]" },
+  },
+  {
+    name: "the word merge, of a map that is there",
+    given: { spec: { selector: { a: "1" } } },
+    patch: { spec: { selector: { $patch: "merge", b: "2" } } },
+    want: { reason: "malformed", message: "unknown patch type: merge in map: map[$patch:merge b:2]" },
+  },
+  {
+    name: "the word merge, of an element of a list",
+    given: { spec: { ports: [http] } },
+    patch: { spec: { ports: [{ $patch: "merge", port: 80 }] } },
+    want: { reason: "malformed", message: "merging lists is not supported yet" },
   },
   {
     name: "$retainKeys that does not name what is set",

@@ -319,3 +319,14 @@ describe("managedFields of other writes", () => {
     );
   });
 });
+
+it("an update that renames a manager to a name of 129 bytes: refused as upstream", async () => {
+  const world = new StoreWorld();
+  const created = objectOf(await world.create({ ...aLease("a"), spec: { holderIdentity: "h" } } as Lease));
+  const [entry] = created.metadata?.managedFields ?? [];
+  const metadata = { ...created.metadata, managedFields: [{ ...entry, manager: "x".repeat(129) }] };
+  const options = { ...WRITE, group: "coordination.k8s.io", version: "v1" };
+  const key = { namespace: "ns", name: "a" };
+  const result = await world.write({ verb: "update", key, subresource: "", object: JSON.stringify({ ...created, metadata }), options });
+  expect(refusalOf(result)).toContain("metadata.managedFields[0].manager: Too long: may not be more than 128 bytes");
+});

@@ -63,7 +63,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     },
     { path: "src/leases", steps: [["election"], ["identity"]] },
     { path: "src/nodes", steps: [["pods"], ["lifecycle", "pod-collection", "taint-eviction"]] },
-    { path: "src/proxy-health", steps: [["pushed"]] },
+    { path: "src/proxy-health", steps: [["rules"], ["pushed"]] },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],
   [

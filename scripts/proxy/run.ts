@@ -5,7 +5,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import { followCollection, type FollowStep } from "../../src/api/client/follow-collection";
 import type { Node } from "../../src/api/meta/kubernetes";
-import type { HealthAnswer } from "../../src/api/meta/proxy-health";
+import type { HealthAnswer } from "../../src/proxy-health/rules/health-answer";
 import { FAMILIES, familyOfText } from "../../src/core/net/family";
 import { type FollowedServices, followServices } from "../../src/clients/services/index";
 import {
@@ -20,7 +20,7 @@ import {
   ProxyTable,
   TriggerTimes,
 } from "../../src/clients/proxy/index";
-import { serviceHealthAnswer } from "../../src/api/meta/proxy-health";
+import { serviceHealthAnswer } from "../../src/proxy-health/rules/health-answer";
 import { begin, read } from "../cluster/send";
 import { targetFetch } from "../cluster/target-fetch";
 import { serveHttp, type WantedServer } from "./health-servers";

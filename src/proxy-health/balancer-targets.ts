@@ -3,7 +3,7 @@
  * (stableNodeSetPredicates), which takes a Node out by its label, when it is being deleted, and with the autoscaler's taint. The last two start no update
  * there, since taking a node out cuts its connections; here such a Node is marked as draining. NotReady and cordoned Nodes stay.
  */
-import { isEligible } from "../api/meta/proxy-health";
+import { isEligible } from "./rules/eligibility";
 import { type Family, familyOfText } from "../core/net/family";
 import { hostAndPort } from "../core/net/host-and-port";
 import { PROXY_HEALTH_PORT } from "./node-connection";

@@ -4,13 +4,13 @@
  * tells its last counts within a minute after its last check, and then sleeps. A message that fails is sent again, without news some times only: an object
  * that nobody uses is to sleep also while the controller does not answer.
  */
-import type { HealthPath } from "../api/meta/proxy-health";
+import type { HealthPath } from "./rules/health-answer";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
 import type { AnswerKind, HealthTally } from "./pushed/health-tally";
 import { NodeProxy, type NodeProxyPorts, type NodeProxySetting } from "./node-proxy";
 import type { Report } from "./report";
-import type { CountedAnswers, NodeAnswer, ReportResult } from "./rpc";
+import { type CountedAnswers, type NodeAnswer, NOTHING_KNOWN, type NothingKnown, type ReportResult } from "./rpc";
 
 /** Between two messages to the controller. */
 export const TELL_APART_MS = 60_000;
@@ -42,9 +42,9 @@ export class CountedNodeProxy extends NodeProxy {
     );
   }
 
-  override async health(name: string, path: HealthPath, counted: CountedAnswers = "all"): Promise<NodeAnswer> {
+  override async health(name: string, path: HealthPath, counted: CountedAnswers = "all"): Promise<NodeAnswer | NothingKnown> {
     const answer = await super.health(name, path);
-    if (counted === "ofNodes" && !answer.isOfNode) return answer;
+    if (answer === NOTHING_KNOWN || (counted === "ofNodes" && !answer.isOfNode)) return answer;
     const kind: AnswerKind = `${path} ${answer.code}`;
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
     this.#news();

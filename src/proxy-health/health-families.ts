@@ -1,5 +1,5 @@
 /** What /metrics has of the health of nodes. Names and help of the first two: upstream pkg/proxy/metrics/metrics.go. */
-import type { HealthPath } from "../api/meta/proxy-health";
+import type { HealthPath } from "./rules/health-answer";
 import type { MetricFamily } from "../core/telemetry/metrics";
 import { FAMILIES } from "../core/net/family";
 import { type FamilyState, type HealthCounts, NODE_STATES } from "./pushed/health-tally";

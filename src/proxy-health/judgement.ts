@@ -7,7 +7,7 @@
  * The server may have been away itself. Nobody is called silent for that: a node has a full period from its last report, from the start of the server
  * and from an alarm that came late, or that found several agents and no recent report of any. Until it reports again, a change that waited counts as it stood in the report.
  */
-import { type FamilyHealth, isLate } from "../api/meta/proxy-health";
+import { type FamilyHealth, isLate } from "./rules/health-answer";
 import { FAMILIES, type Family } from "../core/net/family";
 import type { FamilyStates } from "./pushed/health-tally";
 import type { Report } from "./report";

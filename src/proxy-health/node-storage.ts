@@ -1,5 +1,5 @@
 /** Rows of an object that keeps the health of nodes. */
-import type { NodeFacts } from "../api/meta/proxy-health";
+import type { NodeFacts } from "./rules/eligibility";
 import type { KeptReport } from "./judgement";
 import type { Cursor, LocalCounts, ServiceCheck } from "./pushed/shard-change";
 

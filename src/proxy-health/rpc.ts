@@ -1,5 +1,5 @@
 /** What the objects that keep the health of nodes answer, and what their controller does. */
-import type { HealthAnswer, HealthPath } from "../api/meta/proxy-health";
+import type { HealthAnswer, HealthPath } from "./rules/health-answer";
 import type { HealthCounts, HealthTally } from "./pushed/health-tally";
 import type { NodeTarget } from "./pushed/node-target";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
@@ -19,21 +19,22 @@ export interface NodeAnswer extends HealthAnswer {
 export type CountedAnswers = "all" | "ofNodes";
 
 /**
- * The error text of a check while nothing is known that could go on. For a node: neither the store of Nodes nor the controller has ever said whether it is
- * there. For a Service: the controller has not told of checks. Errors cross RPC as their text.
+ * The answer to a check while nothing is known that could go on. For a node: neither the store of Nodes nor the controller has ever said whether it is
+ * there. For a Service: the controller has not told of checks.
  */
-export const NOTHING_KNOWN = "nothing is known of the node yet";
+export const NOTHING_KNOWN = "nothingKnown";
+export type NothingKnown = typeof NOTHING_KNOWN;
 
 export interface NodeProxyRpc {
   /** keeps the report in place of the one before; durable when it answers */
   report(node: string, report: Report): Promise<ReportResult>;
-  /** of any name; writes nothing for a node of which nothing is new. Rejects with NOTHING_KNOWN. */
-  health(node: string, path: HealthPath, counted?: CountedAnswers): Promise<NodeAnswer>;
+  /** of any name; writes nothing for a node of which nothing is new */
+  health(node: string, path: HealthPath, counted?: CountedAnswers): Promise<NodeAnswer | NothingKnown>;
   /**
    * What the healthCheckNodePort of a Service answers on the node; null = nothing answers there, since no Service has such a check in this family.
-   * `family`: null = that of the Service's first ClusterIP. Rejects with NOTHING_KNOWN.
+   * `family`: null = that of the Service's first ClusterIP
    */
-  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null>;
+  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | NothingKnown | null>;
   /** Takes what the controller tells. Answers what the object has then: durable, and older than the change where that one has a gap; null = nothing. */
   push(change: ShardChange): Promise<Cursor | null>;
 }

@@ -4,7 +4,7 @@
  */
 import type { Family } from "../core/net/family";
 import { semanticEqual } from "../api/meta/equality";
-import type { NodeFacts } from "../api/meta/proxy-health";
+import type { NodeFacts } from "./rules/eligibility";
 import type { KeptReport } from "./judgement";
 import type { NodeStorage, StoredFacts } from "./node-storage";
 import {

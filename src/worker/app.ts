@@ -7,7 +7,7 @@ import { type Context, Hono, type MiddlewareHandler, type Next } from "hono";
 import { forbiddenPath, foreignHost, foreignPage, internalError, methodNotAllowed, type Status, unknownResource } from "../api/meta/status";
 import type { Config } from "../core/config/config";
 import { DEFAULT_CLUSTER } from "../tenancy/cluster-id";
-import { nodeHealthQuestion, type NodeHealthQuestion } from "../api/meta/proxy-health";
+import { nodeHealthQuestion, type NodeHealthQuestion } from "../proxy-health/rules/health-question";
 import { inCluster } from "./routing/known-clusters";
 import { configOf } from "./routing/config-guard";
 import type { Access } from "./access/access";

@@ -6,7 +6,7 @@ import { Controller } from "../../durable-objects/controller";
 import { NodeProxy } from "../../durable-objects/node-proxy";
 import { ResourceStore } from "../../durable-objects/resource-store";
 import { TELL_APART_MS, TELL_DELAY_MS } from "../../src/proxy-health/counted-node-proxy";
-import { HEARD_AGE_MS } from "../../src/proxy-health/node-proxy";
+import { HEARD_AGE_MS } from "../../src/proxy-health/controller-question";
 import { silenceMs } from "../../src/proxy-health/judgement";
 import { nodeProxyOf } from "../../src/tenancy/cluster-objects";
 import { app } from "../../src/worker/app";

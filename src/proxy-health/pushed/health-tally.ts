@@ -1,6 +1,6 @@
 /** What an object with the health of nodes tells its controller for /metrics: how it answered checks, and how its nodes are. */
 import { leastOf } from "../../core/base/extremes";
-import type { HealthPath } from "../../api/meta/proxy-health";
+import type { HealthPath } from "../rules/health-answer";
 import { FAMILIES, type Family } from "../../core/net/family";
 
 /** States of a node with an agent. `late`: a change waits too long, or the proxy itself says that it is not healthy. */

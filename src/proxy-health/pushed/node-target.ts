@@ -1,7 +1,7 @@
 /** What load balancers, and those who configure them, need to know of a Node. */
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
-import { type NodeFacts, nodeFacts } from "../../api/meta/proxy-health";
+import { type NodeFacts, nodeFacts } from "../rules/eligibility";
 import { parseAddress } from "../../core/net/address";
 
 /** on a Node: no load balancer gets it as a target, unless the value says false */

@@ -3,7 +3,7 @@
  *
  * A change says how each node in it is now, never what is different. So it may come twice, and one that overlaps another does no harm.
  */
-import type { NodeFacts } from "../../api/meta/proxy-health";
+import type { NodeFacts } from "../rules/eligibility";
 import type { Family } from "../../core/net/family";
 
 /**

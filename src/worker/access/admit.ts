@@ -5,7 +5,7 @@
 import { allowsAll, type Config } from "../../core/config/config";
 import { err, ok, type Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
-import { nodeHealthQuestion } from "../../api/meta/proxy-health";
+import { nodeHealthQuestion } from "../../proxy-health/rules/health-question";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { forbiddenPath, serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
 import { type Attributes, NO_OPINION } from "../../access/authorization/attributes";

@@ -5,7 +5,7 @@
 import type { Env } from "../../../durable-objects/platform/env";
 import { storeStub } from "../../../durable-objects/peers/peers";
 import type { Node } from "../../api/meta/kubernetes";
-import type { HealthPath } from "../../api/meta/proxy-health";
+import type { HealthPath } from "../../proxy-health/rules/health-answer";
 import { badRequest, type Status, unclassified, unreachable } from "../../api/meta/status";
 import { storedResource } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";

@@ -17,7 +17,6 @@ import { err, ok, type Result } from "../../core/base/result";
 import { isTimeoutOfAny, withTimeout } from "../../core/base/timeout";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../../api/meta/status";
-import { NOTHING_KNOWN } from "../../proxy-health/rpc";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { STORAGE_FAULT } from "../../api/store/state/store-storage";
 import { log } from "../http/log";
@@ -50,8 +49,6 @@ const LOST = [
   "internal error; reference = ",
   // the directory does not answer the object
   DIRECTORY_SILENT,
-  // nor does the store of Nodes
-  NOTHING_KNOWN,
   "KV GET failed",
   "KV PUT failed",
 ];

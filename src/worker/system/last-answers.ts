@@ -3,7 +3,7 @@
  * that is there, or was, has answers, and only a check that is there is one of them. Beyond the bound the node goes that was asked for least recently.
  * An answer has no bound of age: an outage, however long, turns no node red. Whoever wants one has the age.
  */
-import type { HealthPath } from "../../api/meta/proxy-health";
+import type { HealthPath } from "../../proxy-health/rules/health-answer";
 import type { NodeAnswer } from "../../proxy-health/rpc";
 import { RecentMap } from "../http/recent-map";
 

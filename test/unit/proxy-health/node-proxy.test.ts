@@ -1,11 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../src/api/meta/kubernetes";
-import { type HealthPath, nodeFacts } from "../../../src/api/meta/proxy-health";
+import type { HealthPath } from "../../../src/proxy-health/rules/health-answer";
+import { nodeFacts } from "../../../src/proxy-health/rules/eligibility";
 import type { Clock } from "../../../src/core/base/ports";
-import { ASKED_NODE_AGE_MS, HEARD_AGE_MS, NodeProxy, type NodeProxySetting } from "../../../src/proxy-health/node-proxy";
+import { HEARD_AGE_MS } from "../../../src/proxy-health/controller-question";
+import { ASKED_NODE_AGE_MS } from "../../../src/proxy-health/node-finder";
+import { NodeProxy, type NodeProxySetting } from "../../../src/proxy-health/node-proxy";
 import type { Cursor, ShardChange } from "../../../src/proxy-health/pushed/shard-change";
 import type { Report } from "../../../src/proxy-health/report";
 import { NOTHING_KNOWN } from "../../../src/proxy-health/rpc";
+import { known } from "../../support/checks/known";
 import { MemoryNodeStorage } from "../../support/memory/node-storage";
 
 const START = Date.UTC(2025, 0, 2, 3, 4, 5, 600);
@@ -146,7 +150,7 @@ class World {
   /** Code of the check of default/web, or why there is none. */
   async serviceCodes(): Promise<string> {
     try {
-      const answer = await this.#object.serviceHealth("n1", { namespace: "default", name: "web" }, null);
+      const answer = known(await this.#object.serviceHealth("n1", { namespace: "default", name: "web" }, null));
       return answer ? String(answer.code) : "refused";
     } catch (error) {
       return (error as Error).message;
@@ -154,7 +158,7 @@ class World {
   }
 
   async body(path: HealthPath, node = "n1"): Promise<{ code: number; [member: string]: unknown }> {
-    const { code, body } = await this.#object.health(node, path);
+    const { code, body } = known(await this.#object.health(node, path));
     return { code, ...(JSON.parse(body) as object) };
   }
 

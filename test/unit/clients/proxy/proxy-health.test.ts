@@ -1,9 +1,9 @@
 /** The tables of upstream pkg/proxy/healthcheck/healthcheck_test.go. */
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../../src/api/meta/kubernetes";
-import { HEALTH_TIMEOUT_MS } from "../../../../src/api/meta/proxy-health";
+import { HEALTH_TIMEOUT_MS } from "../../../../src/proxy-health/rules/health-answer";
 import type { Family } from "../../../../src/core/net/family";
-import { serviceHealthAnswer } from "../../../../src/api/meta/proxy-health";
+import { serviceHealthAnswer } from "../../../../src/proxy-health/rules/health-answer";
 import { ProxyHealth } from "../../../../src/clients/proxy/proxy-health";
 
 const START = Date.UTC(2025, 0, 2, 3, 4, 5, 600);

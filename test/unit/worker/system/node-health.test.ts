@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { serviceHealthAnswer } from "../../../../src/api/meta/proxy-health";
+import { serviceHealthAnswer } from "../../../../src/proxy-health/rules/health-answer";
 import { notFound } from "../../../../src/api/meta/status";
 import type { GetResult } from "../../../../src/api/rpc/store";
 import { NOTHING_KNOWN } from "../../../../src/proxy-health/rpc";
@@ -10,7 +10,7 @@ import { type Answers, fakeEnv } from "../fake-env";
 /** Answers of the node's object by method; a text is an error. */
 function objects(byMethod: Record<string, unknown>): Answers {
   return {
-    other: (method) => (typeof byMethod[method] === "string" ? Promise.reject(new Error(byMethod[method])) : byMethod[method]),
+    other: (method) => (byMethod[method] === AWAY ? Promise.reject(new Error(AWAY)) : byMethod[method]),
   };
 }
 

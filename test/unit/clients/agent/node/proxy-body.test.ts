@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { reportOf } from "../../../../../src/clients/agent/node/proxy-body";
-import { healthAnswer } from "../../../../../src/api/meta/proxy-health";
+import { healthAnswer } from "../../../../../src/proxy-health/rules/health-answer";
 
 const NOW = '"currentTime":"2025-01-02T03:04:05.6Z"';
 const GO_NOW = "2025-01-02 03:04:05.6 +0000 UTC m=+61.2";

@@ -6,33 +6,11 @@
  */
 import { greatestOf } from "../../core/base/extremes";
 import { FAMILIES, type Family } from "../../core/net/family";
-import type { Node } from "./kubernetes";
-import { parseTime } from "./time";
 
 /** Twice kube-proxy's sync period of 30 s. */
 export const HEALTH_TIMEOUT_MS = 60_000;
 
-/** A taint with this key: the cluster autoscaler is deleting the node. */
-const TAINT_TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler";
-
 export type HealthPath = "/healthz" | "/livez";
-
-/** What a load balancer may ask of a node at a path alone. Names are as they stand in the path. */
-export type NodeHealthQuestion = { readonly node: string } & (
-  { readonly path: HealthPath } | { readonly namespace: string; readonly service: string }
-);
-
-/**
- * The question at a path: `/nodes/{node}/healthz`, `/livez` or `/services/{namespace}/{name}`, below the path of the cluster. undefined = the path asks
- * for no health of a node. These are all paths that load balancers without credentials may be allowed.
- */
-export function nodeHealthQuestion(path: string): NodeHealthQuestion | undefined {
-  const [root, nodes, node, kind, ...rest] = path.split("/");
-  if (root !== "" || nodes !== "nodes" || !node) return undefined;
-  if (rest.length === 0) return kind === "healthz" || kind === "livez" ? { node, path: `/${kind}` } : undefined;
-  const [namespace, service, ...more] = rest;
-  return kind === "services" && namespace && service && more.length === 0 ? { node, namespace, service } : undefined;
-}
 
 export interface HealthAnswer {
   readonly code: 200 | 503;
@@ -96,39 +74,6 @@ export function serviceHealthAnswer(
     headers: { ...HEALTH_HEADERS, "X-Load-Balancing-Endpoint-Weight": String(localEndpoints) },
     body: JSON.stringify({ service: { namespace, name }, localEndpoints, serviceProxyHealthy }, null, "\t"),
   };
-}
-
-/** What of a Node decides whether it should get new connections. */
-export interface NodeFacts {
-  /** tells a Node from a later one of the same name; absent in rows of older releases */
-  readonly uid?: string;
-  /** its creationTimestamp, in ms since the epoch: whole seconds */
-  readonly createdAt?: number;
-  /** it has a deletionTimestamp */
-  readonly isTerminating: boolean;
-  /** keys of its taints */
-  readonly taints: readonly string[];
-}
-
-export function nodeFacts({ metadata, spec }: Node): NodeFacts {
-  const { uid, creationTimestamp, deletionTimestamp } = metadata ?? {};
-  const createdAt = parseTime(creationTimestamp);
-  return {
-    ...(uid && { uid }),
-    ...(createdAt !== undefined && { createdAt }),
-    isTerminating: Boolean(deletionTimestamp),
-    taints: spec?.taints?.map(({ key }) => key) ?? [],
-  };
-}
-
-/**
- * Whether a node should get new connections. Nobody takes traffic away from a node that is only cordoned. undefined = no Node was seen yet.
- *
- * @param drainingTaints keys of further taints that say that a node is about to go
- */
-export function isEligible(node: NodeFacts | undefined, drainingTaints: readonly string[] = []): boolean {
-  if (!node || node.isTerminating) return false;
-  return !node.taints.some((key) => key === TAINT_TO_BE_DELETED || drainingTaints.includes(key));
 }
 
 /** Go's zero time. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nodeHealthQuestion } from "../../../../src/api/meta/proxy-health";
+import { nodeHealthQuestion } from "../../../../src/proxy-health/rules/health-question";
 
 describe("question for the health of a node", () => {
   it.each([

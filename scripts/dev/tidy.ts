@@ -13,11 +13,12 @@ Prints one line for each of these:
   - files that import each other in a circle, or against the table of layers, type-only imports included
   - a citation of a rule, hazard or invariant, a link or a path of a page that leads nowhere
   - a section of a page that the project does not have
-  - a page that README.md does not list
-  - a word that a page sets in italics as a term, and that docs/glossary.md does not have
-  - a shell that is too long; arrows between wings or lengths of shells that docs/architecture.md does not have
+  - a page that README.md does not list, or whose first line does not say for whom it is
+  - a sentence of a page of docs/ with more than thirty words
+  - a word that a page sets in italics as a term, and that docs/internals/glossary.md does not have
+  - a shell that is too long; arrows between wings or lengths of shells that docs/internals/architecture.md does not have
 
-  --write             writes the computed part of docs/architecture.md anew
+  --write             writes the computed part of docs/internals/architecture.md anew
   --help              this text
 
 Exit code: 0 nothing is found, 1 something is, 2 wrong options.`;

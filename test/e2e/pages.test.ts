@@ -6,9 +6,9 @@ import { root } from "../../scripts/running/root.mjs";
 
 const pages = [
   "README.md",
-  ...readdirSync(join(root, "docs"))
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`),
+    .map((name) => join("docs", name)),
 ];
 /** each with its page */
 const paragraphs = pages.flatMap((page) =>

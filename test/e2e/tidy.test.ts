@@ -10,6 +10,7 @@ import {
 } from "../../scripts/dev/tidy/citations";
 import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "../../scripts/dev/tidy/house";
 import { arrows, circles, layerFindings } from "../../scripts/dev/tidy/imports";
+import { longSentences, withoutReader } from "../../scripts/dev/tidy/pages";
 import { glossaryTerms, termFindings } from "../../scripts/dev/tidy/terms";
 
 const protocol = `# Protocol
@@ -43,18 +44,18 @@ describe("citations", () => {
   });
 
   it.each([
-    ["a rule", "// as rule 7 says", ["a.ts:1 cites rule 7, which docs/protocol.md does not have"]],
-    ["a hazard", "\n/** Hazard 3. */", ["a.ts:2 cites hazard 3, which docs/protocol.md does not have"]],
+    ["a rule", "// as rule 7 says", ["a.ts:1 cites rule 7, which docs/internals/protocol.md does not have"]],
+    ["a hazard", "\n/** Hazard 3. */", ["a.ts:2 cites hazard 3, which docs/internals/protocol.md does not have"]],
     [
       "rules of a range, one of a list",
       "(rules 1–3, 9)",
-      [3, 9].map((n) => `a.ts:1 cites rule ${String(n)}, which docs/protocol.md does not have`),
+      [3, 9].map((n) => `a.ts:1 cites rule ${String(n)}, which docs/internals/protocol.md does not have`),
     ],
-    ["rules joined by a word", "rules 2 and 4", ["a.ts:1 cites rule 4, which docs/protocol.md does not have"]],
+    ["rules joined by a word", "rules 2 and 4", ["a.ts:1 cites rule 4, which docs/internals/protocol.md does not have"]],
     [
       "a number on the next line of a comment",
       "/*\n * as rule\n * 15 says */",
-      ["a.ts:2 cites rule 15, which docs/protocol.md does not have"],
+      ["a.ts:2 cites rule 15, which docs/internals/protocol.md does not have"],
     ],
     ["an invariant", "// holds I3", ["a.ts:1 cites I3, which README.md does not have"]],
     ["what exists", "// rules 1 and 2, hazard 1, I2", []],
@@ -79,7 +80,7 @@ describe("citations", () => {
       "test/object/b.test.ts": '"hazard 11: z"',
     };
     expect(untestedHazards(protocol, (path) => tests[path])).toEqual([
-      'docs/protocol.md says that test/object/b.test.ts shows hazard 1, and no test there is named "hazard 1: …"',
+      'docs/internals/protocol.md says that test/object/b.test.ts shows hazard 1, and no test there is named "hazard 1: …"',
     ]);
   });
 });
@@ -112,8 +113,9 @@ describe("links of pages", () => {
 describe("pages that comments name", () => {
   it("page that does not exist: found", () => {
     const textOf = (path: string): string | undefined => (path === "docs/a.md" ? "" : undefined);
-    expect(pageFindings({ path: "a.ts", text: "// docs/a.md\n// (docs/b.md)" }, textOf)).toEqual([
+    expect(pageFindings({ path: "a.ts", text: "// docs/a.md\n// (docs/b.md, docs/in/a.md)" }, textOf)).toEqual([
       "a.ts:2 names docs/b.md, which does not exist",
+      "a.ts:2 names docs/in/a.md, which does not exist",
     ]);
   });
 
@@ -227,6 +229,30 @@ describe("the computed part of the page about the architecture", () => {
   });
 });
 
+describe("sentences of pages", () => {
+  const words = (count: number): string => Array.from({ length: count }, (_, i) => `w${String(i)}`).join(" ");
+  const lines = (text: string): string[] => longSentences({ path: "docs/a.md", text }).map((line) => line.replace(/ \(.*/, ""));
+
+  it.each([
+    ["thirty words", `${words(30)}. ${words(30)}!`, []],
+    ["one word more", `a.\n\n${words(31)}.`, ["docs/a.md:3 has a sentence of 31 words"]],
+    ["two lines of a paragraph", `${words(20)}\n${words(11)}.`, ["docs/a.md:1 has a sentence of 31 words"]],
+    ["items, headings and cells, each for itself", `## ${words(20)}\n- ${words(20)}\n- ${words(20)}\n| ${words(20)} | ${words(20)} |`, []],
+    ["two lines of an item", `- ${words(20)}\n  ${words(11)}`, ["docs/a.md:1 has a sentence of 31 words"]],
+    ["a semicolon, which ends nothing", `${words(16)}; ${words(16)}.`, ["docs/a.md:1 has a sentence of 32 words"]],
+    ["names, addresses of links and blocks of code", `\`${words(40)}\` [x](y#z)\n\`\`\`\n${words(40)}\n\`\`\``, []],
+  ])("%s: found only when too long", (_what, text, findings) => {
+    expect(lines(text)).toEqual(findings);
+  });
+
+  it("page: its first line says for whom it is", () => {
+    expect(withoutReader({ path: "docs/a.md", text: "# A\n\nFor users: at its end a server runs.\n" })).toEqual([]);
+    expect(withoutReader({ path: "docs/a.md", text: "# A\n\nOther words.\n" })).toEqual([
+      'docs/a.md does not say in its first line for whom it is ("For …: …")',
+    ]);
+  });
+});
+
 describe("terms of pages", () => {
   const words = "row claim segment band epoch fence cover usable pending+release audit sweep mark turn draw hand-off token owner poke pass";
   const table = words.split(" ").map((word) => `| ${word.replace("+", " ")} | … |`);
@@ -244,7 +270,7 @@ describe("terms of pages", () => {
     [
       "a word that is not there",
       "one\na _quark_",
-      ['docs/a.md:2 sets "quark" in italics as a term, and docs/glossary.md does not have it'],
+      ['docs/a.md:2 sets "quark" in italics as a term, and docs/internals/glossary.md does not have it'],
     ],
     ["code", "`_a_` b_c_d\n```\n_e_\n```", []],
   ])("%s in italics: found only when the glossary lacks it", (_what, text, findings) => {
@@ -253,8 +279,8 @@ describe("terms of pages", () => {
 
   it("word that comments need, or one with two meanings: found", () => {
     expect(termFindings(`${glossary.replace("| claim |", "| quark |")}\n| row | another |`, [])).toEqual([
-      'docs/glossary.md lacks the word "claim"',
-      'docs/glossary.md has the word "row" more than once',
+      'docs/internals/glossary.md lacks the word "claim"',
+      'docs/internals/glossary.md has the word "row" more than once',
     ]);
   });
 });

@@ -40,7 +40,7 @@ describe("random histories of a whole cluster", () => {
     expect(await runWholeHistory({ seed: 7 })).toEqual(await runWholeHistory({ seed: 7 }));
   });
 
-  // docs/reliability.md says what each of them found.
+  // docs/internals/reliability.md says what each of them found.
   it.each([3839, 60693, 61359, 61458])("seed %i, which failed once: ends whole", async (seed) => {
     expect((await runWholeHistory({ seed })).violations).toEqual([]);
   });

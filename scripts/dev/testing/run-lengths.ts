@@ -12,5 +12,5 @@ interface RunLength {
 }
 
 export const SHORT: RunLength = { histories: 300, historiesOfCommit: 200, historiesOfEach: 30, fuzzMinutes: 1 };
-/** Before a release. docs/reliability.md counts on these. */
+/** Before a release. docs/internals/reliability.md counts on these. */
 export const LONG: RunLength = { histories: 3000, historiesOfCommit: 1000, historiesOfEach: 150, fuzzMinutes: 2 };

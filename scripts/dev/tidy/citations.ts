@@ -1,5 +1,5 @@
 /**
- * What comments and pages cite has to exist: rules and hazards in docs/protocol.md, invariants in the README, links of pages with their
+ * What comments and pages cite has to exist: rules and hazards in docs/internals/protocol.md, invariants in the README, links of pages with their
  * anchors, and the paths of files that pages name.
  */
 
@@ -23,7 +23,7 @@ export function citationFindings(files: readonly Citing[], citable: Citable): st
 }
 
 /**
- * The rules and hazards of docs/protocol.md: hazards have a heading each (`### Hazard 7: …`), rules are list items (`17. …`) under the
+ * The rules and hazards of docs/internals/protocol.md: hazards have a heading each (`### Hazard 7: …`), rules are list items (`17. …`) under the
  * heading of their group (`### Rules 17–20: …`, `### Rule 32: …`).
  */
 export function protocolEntries(text: string): Pick<Citable, "rules" | "hazards"> {
@@ -65,7 +65,9 @@ export function untestedHazards(protocol: string, textOf: (path: string) => stri
     return [...shown.matchAll(/`([^`]+)`/g)]
       .map(([, path = ""]) => path)
       .filter((path) => !new RegExp(`\\bhazard ${number}:`).test(textOf(path) ?? ""))
-      .map((path) => `docs/protocol.md says that ${path} shows hazard ${number}, and no test there is named "hazard ${number}: …"`);
+      .map(
+        (path) => `docs/internals/protocol.md says that ${path} shows hazard ${number}, and no test there is named "hazard ${number}: …"`,
+      );
   });
 }
 
@@ -96,7 +98,7 @@ export function linkFindings({ path, text }: Citing, textOf: (path: string) => s
 
 /** Pages that a comment names and that do not exist. `textOf` as for `linkFindings`. */
 export function pageFindings({ path, text }: Citing, textOf: (path: string) => string | undefined): string[] {
-  return [...text.matchAll(/(?:\bdocs\/[\w-]+|(?<![\w/])(?:CONTRIBUTING|SECURITY))\.md\b/g)]
+  return [...text.matchAll(/(?:\bdocs\/(?:[\w-]+\/)*[\w-]+|(?<![\w/])(?:CONTRIBUTING|SECURITY))\.md\b/g)]
     .filter(([page]) => textOf(page) === undefined)
     .map((match) => `${at(path, text, match.index)} names ${match[0]}, which does not exist`);
 }
@@ -142,7 +144,7 @@ function numbered({ path, text }: Citing, citable: Citable): string[] {
     const known = kind === "rule" ? citable.rules : citable.hazards;
     return numbersIn(match[2] ?? "")
       .filter((number) => !known.has(number))
-      .map((number) => `${at(path, text, match.index)} cites ${kind} ${String(number)}, which docs/protocol.md does not have`);
+      .map((number) => `${at(path, text, match.index)} cites ${kind} ${String(number)}, which docs/internals/protocol.md does not have`);
   });
 }
 

@@ -1,4 +1,4 @@
-/** The part of docs/architecture.md that is computed from the code: which wing imports which, how long the shells are, and what stands beside them. */
+/** The part of docs/internals/architecture.md that is computed from the code: which wing imports which, how long the shells are, and what stands beside them. */
 
 const BEGIN = "<!-- computed by `npm run tidy -- --write`: do not edit below -->";
 const END = "<!-- end of the computed part -->";
@@ -55,7 +55,7 @@ export function houseTables({ wings, arrows, shells, besides }: House): string {
 export function withComputedPart(page: string, part: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`docs/architecture.md lacks the marks "${BEGIN}" and "${END}"`);
+  if (begin < 0 || end < begin) throw new Error(`docs/internals/architecture.md lacks the marks "${BEGIN}" and "${END}"`);
   return `${page.slice(0, begin)}${BEGIN}\n\n${part}\n\n${page.slice(end)}`;
 }
 

@@ -1,6 +1,6 @@
 /** All findings of `npm run tidy`. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { placeOf, storeys } from "../layers";
 import type { Sources } from "../sources/read";
@@ -17,6 +17,7 @@ import {
 import { deadCode } from "./dead-code";
 import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "./house";
 import { arrows, circles, type Imports, layerFindings } from "./imports";
+import { longSentences, withoutReader } from "./pages";
 import { termFindings } from "./terms";
 import { misplacedTest, unfinished } from "./test-files";
 
@@ -26,7 +27,7 @@ const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md
 interface Tidying {
   root: string;
   sources: Sources;
-  /** writes the computed part of docs/architecture.md instead of comparing it */
+  /** writes the computed part of docs/internals/architecture.md instead of comparing it */
   write: boolean;
 }
 
@@ -43,9 +44,9 @@ export async function tidyFindings({ root, sources, write }: Tidying): Promise<s
   ];
 }
 
-/** The lengths of the shells; the computed part of docs/architecture.md, written anew or compared. */
+/** The lengths of the shells; the computed part of docs/internals/architecture.md, written anew or compared. */
 async function house({ root, sources, write }: Tidying, imports: Imports): Promise<string[]> {
-  const page = join(root, "docs", "architecture.md");
+  const page = join(root, "docs", "internals", "architecture.md");
   const files = new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text]));
   const shells = shellsIn(textBelow(root)("wrangler.toml") ?? "", files);
   const tables = houseTables({
@@ -59,16 +60,15 @@ async function house({ root, sources, write }: Tidying, imports: Imports): Promi
   if (write) writeFileSync(page, after);
   const isOld = !write && after !== before;
   return [
-    ...(isOld ? ["docs/architecture.md is not what the code says: npm run tidy -- --write writes it anew"] : []),
+    ...(isOld ? ["docs/internals/architecture.md is not what the code says: npm run tidy -- --write writes it anew"] : []),
     ...longShells(shells),
   ];
 }
 
 function citations(root: string, sources: Sources): string[] {
   const textOf = textBelow(root);
-  const names = [...ROOT_PAGES, ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];
-  const pages: Citing[] = names.filter((path) => path.endsWith(".md")).map((path) => ({ path, text: textOf(path) ?? "" }));
-  const protocol = textOf("docs/protocol.md") ?? "";
+  const pages: Citing[] = [...ROOT_PAGES, ...pagesBelow(root)].map((path) => ({ path, text: textOf(path) ?? "" }));
+  const protocol = textOf("docs/internals/protocol.md") ?? "";
   const readme = textOf("README.md") ?? "";
   const citable = { ...protocolEntries(protocol), invariants: invariantsOf(readme) };
   // The tests of this check cite numbers that do not exist.
@@ -80,11 +80,20 @@ function citations(root: string, sources: Sources): string[] {
     ...untestedHazards(protocol, textOf),
     ...pages.flatMap((page) => linkFindings(page, textOf)),
     ...termFindings(
-      textOf("docs/glossary.md") ?? "",
+      textOf("docs/internals/glossary.md") ?? "",
       pages.filter(({ path }) => path.startsWith("docs/") || path === "CONTRIBUTING.md"),
     ),
+    ...pages.filter(({ path }) => path.startsWith("docs/")).flatMap((page) => [...longSentences(page), ...withoutReader(page)]),
     ...unlisted.map(({ path }) => `README.md does not link to ${path}`),
   ];
+}
+
+/** The pages of docs/ and of its folders, below the root. */
+function pagesBelow(root: string): string[] {
+  return readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name.split(sep).join("/")}`)
+    .sort();
 }
 
 /** The text of a file below the root, "" for a folder, undefined when there is neither. A file is read once. */

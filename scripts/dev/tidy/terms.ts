@@ -1,5 +1,5 @@
 /**
- * Words that pages use with a meaning of their own have to be in docs/glossary.md. Checkable is a word that a page sets in italics, which is how a
+ * Words that pages use with a meaning of their own have to be in docs/internals/glossary.md. Checkable is a word that a page sets in italics, which is how a
  * page marks a term, and the words that comments of the code use everywhere.
  */
 import type { Citing } from "./citations";
@@ -27,11 +27,11 @@ export function termFindings(glossary: string, pages: readonly Citing[]): string
   const twice = [...terms].flatMap(([term, times]) => (times > 1 ? [term] : []));
   const has = (term: string): boolean => terms.has(term) || terms.has(term.replace(/s$/, ""));
   return [
-    ...missing.map((term) => `docs/glossary.md lacks the word "${term}"`),
-    ...twice.map((term) => `docs/glossary.md has the word "${term}" more than once`),
+    ...missing.map((term) => `docs/internals/glossary.md lacks the word "${term}"`),
+    ...twice.map((term) => `docs/internals/glossary.md has the word "${term}" more than once`),
     ...pages.flatMap(({ path, text }) =>
       italics(text).flatMap(({ term, line }) =>
-        has(term) ? [] : [`${path}:${String(line)} sets "${term}" in italics as a term, and docs/glossary.md does not have it`],
+        has(term) ? [] : [`${path}:${String(line)} sets "${term}" in italics as a term, and docs/internals/glossary.md does not have it`],
       ),
     ),
   ];

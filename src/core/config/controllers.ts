@@ -64,7 +64,7 @@ const ALIASES = {
 export type UpstreamController = keyof typeof ALIASES;
 
 /**
- * It has no switch. The Ready condition and the finalizer of a ServiceCIDR are steps of how its addresses are given out (docs/protocol.md, rules 14
+ * It has no switch. The Ready condition and the finalizer of a ServiceCIDR are steps of how its addresses are given out (docs/internals/protocol.md, rules 14
  * and 16), in the transactions of the Coordinator.
  */
 export const SERVICE_CIDR_CONTROLLER: UpstreamController = "service-cidr-controller";

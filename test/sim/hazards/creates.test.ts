@@ -1,4 +1,4 @@
-/** Hazards of creates: the world moves while an owner or a store is asked. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of creates: the world moves while an owner or a store is asked. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { Scenario } from "../../support/sim/scenario";
 import { objectOf, statusOf } from "../../support/sim/api";

@@ -1,4 +1,4 @@
-/** Hazards of hand-offs: one is given up, cut short, or loses its target. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of hand-offs: one is given up, cut short, or loses its target. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { Scenario } from "../../support/sim/scenario";
 

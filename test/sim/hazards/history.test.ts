@@ -1,4 +1,4 @@
-/** Hazards of a store's history: what watchers and cursors may see. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of a store's history: what watchers and cursors may see. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { objectOf } from "../../support/sim/api";

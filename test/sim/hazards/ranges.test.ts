@@ -1,4 +1,4 @@
-/** Hazards of ServiceCIDRs that come, cover each other, and go. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of ServiceCIDRs that come, cover each other, and go. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { Scenario } from "../../support/sim/scenario";
 import { statusOf } from "../../support/sim/api";

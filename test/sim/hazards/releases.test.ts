@@ -1,4 +1,4 @@
-/** Hazards of releases: they are late, repeated, or reach an owner that is not responsible any more. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of releases: they are late, repeated, or reach an owner that is not responsible any more. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { Scenario } from "../../support/sim/scenario";
 import { objectOf, statusOf } from "../../support/sim/api";

@@ -1,4 +1,4 @@
-/** Hazards of Services and IPAddresses that are read or written late. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of Services and IPAddresses that are read or written late. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { checkPaired } from "../../support/checks/checkers";
 import { Scenario } from "../../support/sim/scenario";

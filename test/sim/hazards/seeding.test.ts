@@ -1,4 +1,4 @@
-/** Hazards of IPAddress objects inside a new claim, while the claim is seeded. docs/protocol.md has the list; each is played message by message. */
+/** Hazards of IPAddress objects inside a new claim, while the claim is seeded. docs/internals/protocol.md has the list; each is played message by message. */
 import { describe, expect, it } from "vitest";
 import { Scenario } from "../../support/sim/scenario";
 import { objectOf, statusOf } from "../../support/sim/api";

@@ -44,7 +44,7 @@ const manyArguments = ["Math", "String"].map((name) => ({
 
 const eventNames = {
   selector: "CallExpression[callee.property.name='log'] > Literal[value=/^[a-z]+\\.[a-z]/i]",
-  message: "an event of the log is a short phrase (docs/operations.md)",
+  message: "an event of the log is a short phrase (docs/metrics.md)",
 };
 
 /** Acknowledging before the disk has it, forbidden wherever storage is touched. */

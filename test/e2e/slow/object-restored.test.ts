@@ -1,6 +1,6 @@
 /**
  * One object of a cluster comes back as it was some time ago, as Cloudflare's point-in-time recovery does it; all others stay. The test puts the
- * object's file back while the server is down. docs/operations.md says what follows.
+ * object's file back while the server is down. docs/backup.md says what follows.
  */
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

@@ -31,13 +31,17 @@ Closed by rule 1. Shown by \`test/sim/a.test.ts\`.
 ### Steps
 
 3. No rule: the list of another heading.
+
+### Rule 20: alone
+
+21. No rule either.
 `;
 const citable = { ...protocolEntries(protocol), invariants: invariantsOf("- **I1 unique.** …\n- **I2 paired.** …\n") };
 
 describe("citations", () => {
   it("rules and hazards: read from the headings of the protocol's page", () => {
     expect([[...citable.rules], [...citable.hazards], [...citable.invariants]]).toEqual([
-      [1, 2],
+      [1, 2, 20],
       [1, 2],
       [1, 2],
     ]);

@@ -23,8 +23,8 @@ export function citationFindings(files: readonly Citing[], citable: Citable): st
 }
 
 /**
- * The rules and hazards of docs/internals/protocol.md: hazards have a heading each (`### Hazard 7: …`), rules are list items (`17. …`) under the
- * heading of their group (`### Rules 17–20: …`, `### Rule 32: …`).
+ * The rules and hazards of docs/internals/protocol.md: hazards and some rules have a heading each (`### Hazard 7: …`, `### Rule 32: …`), the other
+ * rules are list items (`17. …`) under the heading of their group (`### Rules 17–20: …`).
  */
 export function protocolEntries(text: string): Pick<Citable, "rules" | "hazards"> {
   const rules = new Set<number>();
@@ -33,8 +33,10 @@ export function protocolEntries(text: string): Pick<Citable, "rules" | "hazards"
   for (const line of text.split("\n")) {
     const hazard = /^### Hazard (\d+): /.exec(line);
     if (hazard) hazards.add(Number(hazard[1]));
-    const group = /^### Rules? (\d+)(?:–(\d+))?: /.exec(line);
-    if (group) [first, last] = [Number(group[1]), Number(group[2] ?? group[1])];
+    const rule = /^### Rule (\d+): /.exec(line);
+    if (rule) rules.add(Number(rule[1]));
+    const group = /^### Rules (\d+)–(\d+): /.exec(line);
+    if (group) [first, last] = [Number(group[1]), Number(group[2])];
     else if (line.startsWith("#")) [first, last] = [1, 0];
     const item = Number(/^(\d+)\. /.exec(line)?.[1] ?? Number.NaN);
     if (item >= first && item <= last) rules.add(item);

@@ -16,8 +16,8 @@ export function newerClients(root: string): string {
   return [
     "## What client-go 0.37 adds",
     "",
-    `k8s.io/api v0.37.2 has these members of served kinds beyond v0.36. The server is a 1.36, also to a client of 1.37: it drops them from JSON and protobuf, names them in`,
-    `warnings as it does any unknown member, and refuses them under \`fieldValidation=Strict\` (\`${SUITE}\`).`,
+    `k8s.io/api v0.37.2 has these members of served kinds beyond v0.36. The server is a 1.36, also to a client of 1.37. It drops them from JSON and protobuf, and names them in`,
+    `warnings as any unknown member. Under \`fieldValidation=Strict\` it refuses them (\`${SUITE}\`).`,
     "",
     row(["message", "members"]),
     row(["---", "---"]),

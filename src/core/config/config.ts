@@ -52,7 +52,7 @@ export interface Config {
   maxRequestsInFlight: number;
   /** the same for writes */
   maxMutatingRequestsInFlight: number;
-  /** who decides what a request may do, in this order; "AlwaysAllow" alone = nobody is asked who he is */
+  /** who decides what a request may do, in this order; "AlwaysAllow" alone = no authentication */
   authorizationModes: readonly AuthorizationMode[];
   /** a request without credentials is that of system:anonymous; otherwise it is refused, but for the probes of the server's own health */
   anonymousAuth: boolean;

@@ -2,7 +2,7 @@
 import type { Citing } from "./citations";
 
 /** A reader loses a longer sentence. Names in backquotes count as one word each, and so do links' addresses as none. */
-export const SENTENCE_WORDS_MAX = 30;
+const SENTENCE_WORDS_MAX = 30;
 
 /** One text of a page that ends by itself: a paragraph, an item of a list, a heading, or a cell of a table. */
 interface Piece {

@@ -21,9 +21,9 @@ it("no such file system, and one without room: tests write where they always do"
 /** A process with a folder, and what else it does. */
 async function started(rest: string) {
   const program = `
-    import { inMemory } from "./scripts/testing/memory-folder.ts";
-    import { endCommands } from "./scripts/testing/commands.ts";
-    import { check, inTurn } from "./scripts/testing/steps.ts";
+    import { inMemory } from "./scripts/dev/testing/memory-folder.ts";
+    import { endCommands } from "./scripts/dev/testing/commands.ts";
+    import { check, inTurn } from "./scripts/dev/testing/steps.ts";
     const { TMPDIR } = inMemory({ memory: ${JSON.stringify(memory)}, beforeEnd: endCommands });
     console.log(TMPDIR);
     ${rest}`;

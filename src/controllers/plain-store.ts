@@ -8,9 +8,9 @@ import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/objec
 import type { HeldLimits, LimitSource } from "../api/rpc/quota";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
 import type { StoreExtension } from "../api/store/state/extension";
+import type { StoreObserver } from "../api/store/state/observer";
 import { type ChangeFilter, type Followers, pokingFollowers } from "../api/store/feeds/follower-pokes";
 import { objectValuesSince } from "../api/store/feeds/object-values-reader";
-import { observed } from "../api/store/feeds/observed";
 import { type AdvertisedKeeper, advertisedKeeper } from "./advertised/advertised-keeper";
 import { closingNamespaces } from "./namespaces/namespace-closing";
 import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
@@ -57,8 +57,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
     const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports);
-    const extension = pushes?.extension(followedBy(ports)) ?? extensionOf(ports);
-    super(ports, advertised ? observed(extension ?? {}, advertised) : extension);
+    super(ports, pushes?.extension() ?? extensionOf(ports), [...followedBy(ports), ...(advertised ? [advertised] : [])]);
     this.#pushes = pushes;
     const { clock, expiry: rule } = ports;
     const ends = (of: ExpiryRule): ObjectExpiry =>
@@ -106,12 +105,8 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   }
 }
 
-function followedBy({ clock, isFollowed, filters, peers }: PlainStorePorts): StoreExtension<undefined> | undefined {
-  if (!isFollowed) return undefined;
-  return observed(
-    {},
-    pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), filters),
-  );
+function followedBy({ clock, isFollowed, filters, peers }: PlainStorePorts): StoreObserver[] {
+  return isFollowed ? [pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), filters)] : [];
 }
 
 /** The store of ResourceQuotas is one of those that count: it tells itself without a call. */
@@ -127,11 +122,12 @@ function pushesOf(
 
 function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefined {
   const { clock, recorder, definition, peers } = ports;
-  const followed = followedBy(ports);
-  if (definition.resource !== "namespaces") return followed;
+  if (definition.resource !== "namespaces") return undefined;
   const content = (): NamespaceContent[] => namespaceContent(clock, peers.stores());
   const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(content(), namespace);
   const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(content(), namespace);
-  const closing = closingNamespaces({ clock, close }, followed);
-  return fencingNamespaces({ clock, recorder, mustBeEmpty: () => !peers.endsNamespaces(), fence }, closing);
+  return {
+    ...closingNamespaces({ clock, close }),
+    ...fencingNamespaces({ clock, recorder, mustBeEmpty: () => !peers.endsNamespaces(), fence }),
+  };
 }

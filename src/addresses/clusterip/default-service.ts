@@ -4,9 +4,11 @@
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";
-import { API_SERVER_PORT, DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
+import { API_SERVER_PORT, DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import type { Service } from "../../api/meta/kubernetes";
+import type { CommittedChange } from "../../api/store/state/extension";
 import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
+import type { StoreObserver } from "../../api/store/state/observer";
 import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 
 const SERVICE_PORT = 443;
@@ -24,10 +26,9 @@ export interface DefaultServicePorts {
   wakeAt(time: number): void;
 }
 
-export class DefaultService {
+export class DefaultService implements StoreObserver {
   readonly #request: WriteRequest;
   #making: Promise<void> | undefined;
-  #removed = false;
   /** the refusal that has been logged, so that one that lasts is told once */
   #told = "";
 
@@ -50,21 +51,11 @@ export class DefaultService {
     return this.#making;
   }
 
-  /** To be called inside the transaction of a change of a Service; `key` as it is stored. */
-  noteChange(key: string, type: "ADDED" | "MODIFIED" | "DELETED"): void {
-    if (type === "DELETED" && key === `${KEY.namespace}/${KEY.name}`) this.#removed = true;
-  }
-
-  /** After the transaction: what was removed in it comes back. */
-  turnCommitted(): void {
-    if (!this.#removed) return;
-    this.#removed = false;
+  /** A Service that was removed comes back. */
+  turnCommitted(changes: readonly Pick<CommittedChange, "type" | "key">[]): void {
+    if (!changes.some(({ type, key }) => type === "DELETED" && key === DEFAULT_SERVICE)) return;
     this.ports.wakeAt(this.ports.clock.now() + RETRY_MS);
     void this.ports.clock.nextTurn().then(() => this.ensure());
-  }
-
-  turnLost(): void {
-    this.#removed = false;
   }
 
   async #make(): Promise<void> {

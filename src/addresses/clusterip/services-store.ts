@@ -8,7 +8,6 @@ import type { Config } from "../../core/config/config";
 import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
 import { type ChangeFilter, type Followers, pokingFollowers } from "../../api/store/feeds/follower-pokes";
-import { observed } from "../../api/store/feeds/observed";
 import { directoryKey } from "../../tenancy/directory-keys";
 import type { CoordinatorRpc } from "../rpc/topology";
 import type { IPAddressesRpc } from "../rpc/ip-addresses";
@@ -134,18 +133,8 @@ export class ServicesStore
       },
       ports,
     );
-    const followed = observed(extension, {
-      committed: ({ key, type }) => defaultService.noteChange(key, type),
-      turnCommitted: () => defaultService.turnCommitted(),
-      turnLost: () => defaultService.turnLost(),
-    });
-    super(
-      ports,
-      observed(
-        followed,
-        pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), ports.filters),
-      ),
-    );
+    const followers = pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), ports.filters);
+    super(ports, extension, [defaultService, followers]);
     this.#ports = ports;
     this.defaultService = defaultService;
     this.#extension = extension;

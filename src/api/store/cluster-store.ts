@@ -1,6 +1,6 @@
 /**
  * One store of a cluster: a StoreEngine and what peers, cron and clients ask of it besides writes of single objects. The services store, the
- * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension.
+ * ipaddresses store, the Coordinator's store and the plain stores are this class with another extension and other observers.
  */
 import { HISTORY_COMPACTION_MS, LIST_COPY_LIFETIME_SECONDS } from "./state/limits";
 import type { ControllersSetting } from "../../core/config/controllers";
@@ -31,6 +31,7 @@ import type {
 import { BatchedDeletion } from "./write/batched-deletion";
 import { pokingCollector } from "./feeds/collector-pokes";
 import type { StoreExtension } from "./state/extension";
+import type { StoreObserver } from "./state/observer";
 import { limited } from "./quota/limited";
 import { listCopies, listCopyKey, mayComeFromCopy, storeName } from "./list/list-copy";
 import { type ListBody, listPage } from "./list/list-page";
@@ -103,17 +104,18 @@ export class ClusterStore<Supply = undefined> implements BatchedStore, Maintaine
   readonly #quotas: QuotaGuard | undefined;
   #limitsToldAt = -Infinity;
 
-  constructor(ports: ClusterStorePorts, extension?: StoreExtension<Supply>) {
+  constructor(ports: ClusterStorePorts, extension?: StoreExtension<Supply>, observers: readonly StoreObserver[] = []) {
     const { cluster, definition, clock, random, recorder, serverStartedAt = 0, storage, peers, serviceFamilies } = ports;
     this.#ports = ports;
     const namespaces = new NamespaceGuard(ports.closedNamespaces, (name) => withTimeout(clock, RPC_TIMEOUT_MS, peers.namespace(name)));
-    const pokes = {
+    const pokes = pokingCollector({
       clock,
       garbageCollector: () => peers.garbageCollector(),
-      noteBusy: (rhythm: "minute" | "hour") => ports.noteBusy(rhythm),
-      noteRelevant: (revision: number) => this.#links.noteRelevant(revision),
-      leavesWork: extension !== undefined,
-    };
+      noteBusy: (rhythm) => ports.noteBusy(rhythm),
+      noteRelevant: (revision) => this.#links.noteRelevant(revision),
+      head: () => this.store.revision,
+      leavesWork: extension !== undefined || observers.length > 0,
+    });
     this.#quotas = this.#guard(ports);
     const around = ports.extended?.(extension ?? {}) ?? extension ?? {};
     this.store = new StoreEngine<Supply>({
@@ -125,7 +127,8 @@ export class ClusterStore<Supply = undefined> implements BatchedStore, Maintaine
       recorder,
       serverStartedAt,
       context: () => ({ now: clock.now(), serviceFamilies }),
-      extension: pokingCollector(pokes, this.#inLimits(ports, around)),
+      extension: this.#inLimits(ports, around),
+      observers: [...observers, pokes],
       ...(definition.namespaced ? { namespaces } : {}),
     });
     this.deletion = new BatchedDeletion((request) => this.write(request), ports.deletedTogether);

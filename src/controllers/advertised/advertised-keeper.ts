@@ -10,7 +10,8 @@ import { DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/regi
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
-import type { StoreObserver } from "../../api/store/feeds/observed";
+import type { CommittedChange } from "../../api/store/state/extension";
+import type { StoreObserver } from "../../api/store/state/observer";
 import { type AdvertisedChange, endpointsChange, sliceChange } from "./advertised-objects";
 
 /** After a refusal reads go on without another attempt for so long. */
@@ -60,7 +61,6 @@ export function advertisedKeeper(
 export class AdvertisedKeeper implements StoreObserver {
   #store: KeptIn | undefined;
   #isKept = false;
-  #isTouched = false;
   /** no attempt before, in milliseconds since the epoch */
   #pausedUntil = -Infinity;
   #making: Promise<void> | undefined;
@@ -85,19 +85,13 @@ export class AdvertisedKeeper implements StoreObserver {
     return (this.#making ??= this.#make().finally(() => (this.#making = undefined)));
   }
 
-  committed({ key }: { key: string }): void {
-    this.#isTouched ||= key === DEFAULT_SERVICE;
-  }
-
-  turnCommitted(): void {
-    if (!this.#isTouched) return;
-    this.#isTouched = false;
+  turnCommitted(changes: readonly Pick<CommittedChange, "key">[]): void {
+    if (!changes.some(({ key }) => key === DEFAULT_SERVICE)) return;
     this.#isKept = false;
     void this.ensure();
   }
 
   turnLost(): void {
-    this.#isTouched = false;
     this.#isKept = false;
   }
 

@@ -17,21 +17,15 @@ export interface NamespaceClosingPorts {
   close(namespace: TerminatingNamespace): Promise<unknown>;
 }
 
-/** The extension of the namespaces store that closes, around another one. */
-export function closingNamespaces(
-  { clock, close }: NamespaceClosingPorts,
-  inner: StoreExtension<undefined> = {},
-): StoreExtension<undefined> {
+/** The part of the namespaces store's extension that closes. */
+export function closingNamespaces({ clock, close }: NamespaceClosingPorts): Pick<StoreExtension<undefined>, "committed" | "settled"> {
   const begun = new WeakMap<Operation<undefined>, TerminatingNamespace>();
   return {
-    ...inner,
     committed(change, operation) {
-      inner.committed?.(change, operation);
       const begins = change.after?.metadata?.deletionTimestamp && !change.before?.metadata?.deletionTimestamp;
       if (operation && begins) begun.set(operation, { name: change.key, uid: change.uid });
     },
     async settled(operation) {
-      await inner.settled?.(operation);
       const namespace = begun.get(operation);
       if (namespace) await withTimeout(clock, CLOSE_WAIT_MS, close(namespace)).catch(() => undefined);
     },

@@ -27,18 +27,15 @@ export interface NamespaceFencePorts {
   fence(namespace: TerminatingNamespace): Promise<EmptyingProgress>;
 }
 
-/** The extension of the namespaces store that fences, around another one. */
-export function fencingNamespaces(ports: NamespaceFencePorts, inner: StoreExtension<undefined>): StoreExtension<undefined> {
+/** The part of the namespaces store's extension that fences. */
+export function fencingNamespaces(ports: NamespaceFencePorts): Pick<StoreExtension<undefined>, "admit"> {
   /** uid of the namespace that was closed everywhere when the operation asked; from then on it stays so */
   const fenced = new WeakMap<Operation<undefined>, string>();
   const fences = new Fences(ports);
   return {
-    ...inner,
     admit(change, operation) {
       const namespace = change.dryRun ? undefined : endedBy(change);
-      if (!namespace || [fenced.get(operation), saidBy(operation)].includes(namespace.uid)) {
-        return inner.admit?.(change, operation) ?? { kind: "go" };
-      }
+      if (!namespace || [fenced.get(operation), saidBy(operation)].includes(namespace.uid)) return { kind: "go" };
       const supply = async (): Promise<Status | undefined> => {
         const refusal = await fences.refusalOf(namespace, operation.deadline);
         if (!refusal) fenced.set(operation, namespace.uid);

@@ -62,21 +62,18 @@ export class QuotaPushes {
 
   constructor(private readonly ports: QuotaPushPorts) {}
 
-  /** The extension of the store of ResourceQuotas that tells, around another one. */
-  extension(inner: StoreExtension<undefined> = {}): StoreExtension<undefined> {
+  /** The extension of the store of ResourceQuotas. */
+  extension(): StoreExtension<undefined> {
     const { clock, marks, random } = this.ports;
     const begun = new WeakSet<Operation<undefined>>();
     return {
-      ...inner,
       committed: (change, operation) => {
-        inner.committed?.(change, operation);
         if (semanticEqual(limitsOf(change.before), limitsOf(change.after))) return;
         marks.markSet(CHANGED, change.revision);
         marks.stateSet(CHANGED, random.uuid());
         if (operation) begun.add(operation);
       },
       settled: async (operation) => {
-        await inner.settled?.(operation);
         if (begun.has(operation)) await withTimeout(clock, PUSH_WAIT_MS, this.push()).catch(() => undefined);
       },
     };

@@ -4,12 +4,12 @@ import { NAMESPACE_FINALIZER } from "../../../src/api/registry/namespaces/strate
 import type { Namespace } from "../../../src/api/meta/kubernetes";
 import type { CollectionRequest, WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
-import { observed } from "../../../src/api/store/feeds/observed";
 import type { SimPlatform } from "./platform/platform";
 import { namespaceRange } from "../../../src/api/store/state/keys";
 import { CLIENT, type Life, type SimNode } from "./platform/network";
 import { contentNodes, contentOf, controllerOf } from "./peers";
 import { storePorts } from "./stores";
+import { overriding } from "../worlds/overriding";
 import { DELETE } from "../worlds/store-world";
 
 const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "test", fieldValidation: "Strict", force: false, group: "", version: "v1" };
@@ -103,8 +103,10 @@ export class SimNamespaces {
   }
 
   #watched<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply> {
-    return observed(extension, {
-      committed: ({ key, type, before, after }) => {
+    return overriding(extension, {
+      committed: (change, operation) => {
+        extension.committed?.(change, operation);
+        const { key, type, before, after } = change;
         const [was, is] = [before, after] as (Namespace | undefined)[];
         const { deaths } = this.cluster.controllerNodes.namespaces;
         if (is?.metadata?.deletionTimestamp && !was?.metadata?.deletionTimestamp) this.#begun.set(key, deaths);
@@ -116,8 +118,6 @@ export class SimNamespaces {
         if ((this.#begun.get(key) ?? deaths) < deaths) this.cluster.network.occurred("namespace finalized after a crash");
         this.#begun.delete(key);
       },
-      turnCommitted: () => undefined,
-      turnLost: () => undefined,
     });
   }
 }

@@ -12,7 +12,6 @@ import type { ControllerRpc } from "../../../src/api/rpc/store";
 import type { StorePeers } from "../../../src/api/store/cluster-store";
 import type { CommittedChange, StoreExtension } from "../../../src/api/store/state/extension";
 import { namespaceRange, objectKey } from "../../../src/api/store/state/keys";
-import { observed } from "../../../src/api/store/feeds/observed";
 import type { QuotaStorage } from "../../../src/api/store/quota/quota-guard";
 import type { Controller } from "../../../src/controllers/controller";
 import { PlainStore } from "../../../src/controllers/plain-store";
@@ -23,6 +22,7 @@ import { controllerLife } from "./controller-life";
 import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./platform/network";
 import { plainCopy } from "./platform/plain-copy";
 import type { SimLimits, SimPlatform } from "./platform/platform";
+import { overriding } from "../worlds/overriding";
 import { storePorts } from "./stores";
 import { StoreTables } from "./tables";
 
@@ -108,8 +108,12 @@ export class SimQuotas implements SimLimits {
   }
 
   judged<Supply>(resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply> {
-    const nothing = (): void => undefined;
-    return observed(extension, { committed: (change) => this.#judge(resource, change), turnCommitted: nothing, turnLost: nothing });
+    return overriding(extension, {
+      committed: (change, operation) => {
+        extension.committed?.(change, operation);
+        this.#judge(resource, change);
+      },
+    });
   }
 
   /** What has to hold when everything is quiet: every store has the limits that there are, and every status says what is used. */

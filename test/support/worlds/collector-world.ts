@@ -12,7 +12,6 @@ import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { DeleteOptionsRequest, ObjectKey, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
 import { changesLinks, ObjectLinksReader } from "../../../src/api/store/feeds/object-links-reader";
-import { observed } from "../../../src/api/store/feeds/observed";
 import { MemoryGraphStorage } from "../memory/graph-storage";
 import { createRequest, DELETE, StoreWorld, WRITE } from "./store-world";
 import { SimScheduler } from "../sim/platform/scheduler";
@@ -124,19 +123,14 @@ export class CollectorWorld {
 
   #store(kind: WorldKind, entriesMax: number): WorldStore {
     const noted = (revision: number): void => links.noteRelevant(revision);
-    const extension: StoreExtension<undefined> = observed(
-      {},
-      {
-        committed: (change) => {
-          if (changesLinks(change)) noted(change.revision);
-          if (change.type !== "DELETED" || !change.before) return;
-          this.removed.push(`${kind} ${change.key}`);
-          this.onRemoval(kind, change.before);
-        },
-        turnCommitted: () => undefined,
-        turnLost: () => undefined,
+    const extension: StoreExtension<undefined> = {
+      committed: (change) => {
+        if (changesLinks(change)) noted(change.revision);
+        if (change.type !== "DELETED" || !change.before) return;
+        this.removed.push(`${kind} ${change.key}`);
+        this.onRemoval(kind, change.before);
       },
-    );
+    };
     const historyBounds = { entriesMax, sizeMax: 1_000_000, trimEntries: 1 };
     const world = new StoreWorld({ definition: DEFINITIONS[kind], scheduler: this.scheduler, extension, historyBounds, seed: kind.length });
     const links = new ObjectLinksReader(world.store);

@@ -5,6 +5,7 @@ import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import type { ChangeFilter } from "../../../src/api/store/feeds/follower-pokes";
+import type { StoreObserver } from "../../../src/api/store/state/observer";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { Controller } from "../../../src/controllers/controller";
 import type { WrittenStore } from "../../../src/controllers/followed/called-store";
@@ -152,17 +153,12 @@ export class PodWorld {
     const definition = kind === "pods" ? podsDefinition : nodesDefinition;
     const historyBounds = { entriesMax: this.setting.historyEntries ?? 10_000, sizeMax: 1e9, trimEntries: 1 };
     const filter: ChangeFilter | undefined = FILTERS[this.name]?.[kind];
-    let isMet = false;
-    const extension = {
-      committed: (change: Parameters<ChangeFilter>[0]) => {
-        isMet ||= filter?.(change) ?? true;
-      },
-      turnCommitted: () => {
-        if (isMet) void this.poke();
-        isMet = false;
+    const observer: StoreObserver = {
+      turnCommitted: (changes) => {
+        if (changes.some((change) => filter?.(change) ?? true)) void this.poke();
       },
     };
-    return new StoreWorld({ definition, scheduler: this.scheduler, extension, historyBounds, seed: kind.length });
+    return new StoreWorld({ definition, scheduler: this.scheduler, observers: [observer], historyBounds, seed: kind.length });
   }
 
   #setAlarm(atMs: number): Promise<void> {

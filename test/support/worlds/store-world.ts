@@ -13,6 +13,7 @@ import type {
 } from "../../../src/api/rpc/store";
 import { startWatch } from "../../../src/api/store/watch/watch-start";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
+import type { StoreObserver } from "../../../src/api/store/state/observer";
 import { NamespaceGuard } from "../../../src/api/store/write/namespace-guard";
 import type { HistoryBounds } from "../../../src/api/store/state/revisions";
 import { StoreEngine } from "../../../src/api/store/engine/store-engine";
@@ -25,6 +26,7 @@ export interface StoreWorldOptions<Supply> {
   definition?: ResourceDefinition;
   representations?: readonly ResourceDefinition[];
   extension?: StoreExtension<Supply>;
+  observers?: readonly StoreObserver[];
   historyBounds?: HistoryBounds;
   countedTogether?: number;
   /** of the first object */
@@ -71,7 +73,7 @@ export class StoreWorld<Supply = undefined> {
   restart(serverStartedAt?: number): void {
     const life = ++this.#lives;
     const clock = this.scheduler.clock(() => life === this.#lives);
-    const { representations = [], extension, historyBounds, countedTogether } = this.#options;
+    const { representations = [], extension, observers = [], historyBounds, countedTogether } = this.#options;
     this.guard = new NamespaceGuard(this.storage, (name) => this.#lookUp(name));
     this.store = new StoreEngine<Supply>({
       definition: this.definition,
@@ -82,6 +84,7 @@ export class StoreWorld<Supply = undefined> {
       recorder: { log: (level, event) => this.logged.push({ level, event }) },
       context: () => ({ now: clock.now(), serviceFamilies: ["IPv4"] }),
       ...(extension ? { extension } : {}),
+      observers,
       ...(this.definition.namespaced ? { namespaces: this.guard } : {}),
       ...(historyBounds ? { historyBounds } : {}),
       ...(countedTogether ? { countedTogether } : {}),

@@ -6,6 +6,7 @@
  *   (group commit). Each operation keeps its own checks and its own result (write-decider.ts).
  * - Revision, floor and history are written in the transaction of the change (revisions.ts).
  * - Watchers hear of a turn only after it is durable, in order (announcer.ts).
+ * - Observers hear of a turn after its transaction, and cannot change its outcome (observer.ts).
  *
  * A crash before the end of the transaction leaves nothing. A crash after it leaves everything, the extension's rows included.
  */
@@ -22,6 +23,7 @@ import { STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "../state/limits";
 import { PendingWrite } from "../write/pending-write";
 import { ReservedKeys } from "../write/reserved-keys";
 import { beginningAbove } from "../state/revision-gaps";
+import type { StoreObserver } from "../state/observer";
 import { Revisions, type RevisionsPorts } from "../state/revisions";
 import { StorageFault, type StoreStorage } from "../state/store-storage";
 import { type StoreTurn, turnOver } from "../state/store-turn";
@@ -30,6 +32,8 @@ import { type DeciderPorts, WriteDecider, type WriteOutcome } from "../write/wri
 
 export interface StoreOptions<Supply> extends DeciderPorts<Supply>, RevisionsPorts<Supply> {
   recorder: Recorder;
+  /** told in this order */
+  observers?: readonly StoreObserver[];
 }
 
 interface InternalWork {
@@ -229,10 +233,23 @@ export class StoreEngine<Supply = undefined> {
       }
       return decided;
     });
-    const changes = revisions.takeChanges();
-    if (changes.length > 0) this.#announcer.announce(changes);
+    const { entries, committed } = revisions.takeChanges();
+    if (entries.length > 0) this.#announcer.announce(entries);
     extension?.turnCommitted?.();
+    if (committed.length > 0) this.#tellObservers((observer) => observer.turnCommitted(committed));
     return outcomes;
+  }
+
+  /** What an observer throws is logged; neither the turn nor another observer notices. */
+  #tellObservers(tell: (observer: StoreObserver) => void): void {
+    const { observers = [], recorder } = this.#options;
+    for (const observer of observers) {
+      try {
+        tell(observer);
+      } catch (error) {
+        recorder.log("error", "an observer of a store failed", { resource: this.definition.resource, error: String(error) });
+      }
+    }
   }
 
   /** One job in its own savepoint: what it throws is its own 500 and undoes only what it wrote. */
@@ -262,6 +279,7 @@ export class StoreEngine<Supply = undefined> {
     // It is unknown whether the transaction was kept: watchers come back and read the history.
     this.hub.endAll();
     this.#options.extension?.turnLost?.();
+    this.#tellObservers((observer) => observer.turnLost?.());
   }
 }
 

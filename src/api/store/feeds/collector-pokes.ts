@@ -5,9 +5,8 @@
 import type { Clock } from "../../../core/base/ports";
 import { throttled } from "../../../core/base/throttle";
 import type { ControllerRpc } from "../../rpc/store";
-import type { StoreExtension } from "../state/extension";
+import type { StoreObserver } from "../state/observer";
 import { changesLinks } from "./object-links-reader";
-import { observed } from "./observed";
 
 /** Between two pokes of the garbage collector: a burst of deletions is one pass of it, not one per turn. */
 const COLLECTOR_POKE_INTERVAL_MS = 250;
@@ -20,36 +19,29 @@ export interface CollectorPokePorts {
   noteBusy(rhythm: "minute" | "hour"): void;
   /** a change of this revision matters to the garbage collector */
   noteRelevant(revision: number): void;
-  /** A turn may leave something half done; that of a store without an extension does not. */
+  /** the store's newest revision */
+  head(): number;
+  /** A turn may leave something undone: the work of an extension, or what another observer causes. */
   leavesWork: boolean;
 }
 
-/** `extension` with pokes after the turns that concern the garbage collector. */
-export function pokingCollector<Supply>(ports: CollectorPokePorts, extension: StoreExtension<Supply>): StoreExtension<Supply> {
+export function pokingCollector(ports: CollectorPokePorts): StoreObserver {
   const poke = throttled(ports.clock, COLLECTOR_POKE_INTERVAL_MS, () => {
     void ports
       .garbageCollector()
       ?.poke()
       .catch(() => undefined);
   });
-  let changed = false;
-  let relevant = false;
-  return observed(extension, {
-    committed: (change) => {
-      changed = true;
-      if (!changesLinks(change)) return;
-      relevant = true;
-      ports.noteRelevant(change.revision);
+  return {
+    turnCommitted(changes) {
+      const newest = changes.findLast(changesLinks);
+      if (newest) ports.noteRelevant(newest.revision);
+      const isWork = newest !== undefined && ports.garbageCollector() !== undefined;
+      ports.noteBusy("hour");
+      if (isWork || ports.leavesWork) ports.noteBusy("minute");
+      if (isWork) poke();
     },
-    turnCommitted: () => {
-      relevant &&= ports.garbageCollector() !== undefined;
-      if (changed) ports.noteBusy("hour");
-      if (relevant || (changed && ports.leavesWork)) ports.noteBusy("minute");
-      if (relevant) poke();
-      changed = relevant = false;
-    },
-    turnLost: () => {
-      changed = relevant = false;
-    },
-  });
+    // Some of the changes may be stored, and may matter.
+    turnLost: () => ports.noteRelevant(ports.head()),
+  };
 }

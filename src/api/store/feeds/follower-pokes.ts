@@ -3,7 +3,7 @@ import type { Clock } from "../../../core/base/ports";
 import { throttled } from "../../../core/base/throttle";
 import type { ControllerRpc } from "../../rpc/store";
 import type { CommittedChange } from "../state/extension";
-import type { StoreObserver } from "./observed";
+import type { StoreObserver } from "../state/observer";
 
 /** Between two pokes: the first change of a quiet store is told at once, and a burst asks for 20 passes in a second. */
 const POKE_INTERVAL_MS = 50;
@@ -19,10 +19,8 @@ export type Followers = (createdOnly: boolean, met: ReadonlySet<ChangeFilter>) =
 
 /** @param filters those of all followers that have one */
 export function pokingFollowers(clock: Clock, followers: Followers, filters: readonly ChangeFilter[] = []): StoreObserver {
-  /** of the turn under way: whether anything changed, and whether more than creations did */
-  let [changed, changedStored] = [false, false];
+  /** since the last poke */
   let createdOnly = true;
-  const ofTurn = new Set<ChangeFilter>();
   const met = new Set<ChangeFilter>();
   const poke = throttled(clock, POKE_INTERVAL_MS, () => {
     for (const follower of followers(createdOnly, met)) void follower.poke().catch(() => undefined);
@@ -30,22 +28,10 @@ export function pokingFollowers(clock: Clock, followers: Followers, filters: rea
     met.clear();
   });
   return {
-    committed(change) {
-      changed = true;
-      changedStored ||= change.before !== undefined;
-      for (const filter of filters) if (!ofTurn.has(filter) && filter(change)) ofTurn.add(filter);
-    },
-    turnCommitted() {
-      if (!changed) return;
-      createdOnly &&= !changedStored;
-      changed = changedStored = false;
-      for (const filter of ofTurn) met.add(filter);
-      ofTurn.clear();
+    turnCommitted(changes) {
+      createdOnly &&= changes.every(({ before }) => before === undefined);
+      for (const filter of filters) if (!met.has(filter) && changes.some((change) => filter(change))) met.add(filter);
       poke();
-    },
-    turnLost() {
-      changed = changedStored = false;
-      ofTurn.clear();
     },
   };
 }

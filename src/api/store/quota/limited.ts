@@ -1,8 +1,10 @@
-/** An extension inside the limits of quotas: what they refuse never comes to it, so no address is taken for it. */
+/**
+ * An extension inside the limits of quotas: what they refuse never comes to it, so no address is taken for it. The guard judges and counts inside the
+ * transaction, so it stands around the extension and is no observer.
+ */
 import type { Clock } from "../../../core/base/ports";
 import { throttled } from "../../../core/base/throttle";
 import type { StoreExtension } from "../state/extension";
-import { observed } from "../feeds/observed";
 import type { QuotaGuard } from "./quota-guard";
 
 /** Between two reports of usage: a burst of creates is one pass of the controller, not one for each turn. */
@@ -23,30 +25,35 @@ export function limited<Supply>(
 ): StoreExtension<Supply> {
   const report = throttled(clock, USAGE_REPORT_INTERVAL_MS, usageChanged);
   let changed = false;
-  const following = observed(inner, {
-    committed: (change) => {
+  // Method by method, because `inner` may be an instance of a class.
+  return {
+    admit(change, operation) {
+      const admission = guard.admit(change);
+      return admission.kind === "go" ? (inner.admit?.(change, operation) ?? admission) : admission;
+    },
+    committed(change, operation) {
+      inner.committed?.(change, operation);
       if (guard.committed(change)) changed = true;
     },
-    turnCommitted: () => {
+    abandon: (operation) => inner.abandon?.(operation),
+    sealTurn: () => inner.sealTurn?.(),
+    turnCommitted() {
+      inner.turnCommitted?.();
       if (!changed) return;
       changed = false;
       noteBusy();
       report();
     },
-    turnLost: () => {
-      changed = false;
-      guard.undone();
-    },
-  });
-  return {
-    ...following,
-    admit(change, operation) {
-      const admission = guard.admit(change);
-      return admission.kind === "go" ? (inner.admit?.(change, operation) ?? admission) : admission;
-    },
     writeUndone() {
       guard.undone();
       inner.writeUndone?.();
     },
+    turnLost() {
+      inner.turnLost?.();
+      changed = false;
+      guard.undone();
+    },
+    settled: (operation) => inner.settled?.(operation) ?? Promise.resolve(),
+    ended: (operation) => inner.ended?.(operation),
   };
 }

@@ -71,14 +71,20 @@ interface Savepoint extends StoreState {
   changes: number;
 }
 
+/** The changes of one turn, in order: as the history has them, and as extension and observers hear of them. */
+export interface TurnChanges {
+  entries: HistoryEntry[];
+  committed: CommittedChange[];
+}
+
 export class Revisions<Supply> {
   #state: StoreState;
   #gaps: RevisionGaps;
   #marks = new RevisionMarks(HISTORY_FRESH_MS);
   /** characters that left the history since the marks began */
   #freed = 0;
-  /** changes of the turn that is being decided */
-  #changes: HistoryEntry[] = [];
+  /** those of the turn that is being decided */
+  #changes: TurnChanges = { entries: [], committed: [] };
 
   /** Loads the store's state. A new store gets its initial objects. */
   constructor(private readonly ports: RevisionsPorts<Supply>) {
@@ -138,7 +144,7 @@ export class Revisions<Supply> {
     const { objects, through } = this.#state.counted;
     if (through !== undefined) return undefined;
     const sealed = namespace === "" ? objects : this.ports.storage.namespaceCount(namespace);
-    return sealed + addedIn(namespaceRange(namespace), this.#changes);
+    return sealed + addedIn(namespaceRange(namespace), this.#changes.entries);
   }
 
   /** Counts some more objects of an old store, between turns. Answers whether all are counted. */
@@ -154,13 +160,13 @@ export class Revisions<Supply> {
 
   /** Whether the turn has written anything. */
   get changed(): boolean {
-    return this.#changes.length > 0;
+    return this.#changes.entries.length > 0;
   }
 
-  /** Ends the turn: answers its changes, in order. */
-  takeChanges(): HistoryEntry[] {
+  /** Ends the turn: answers its changes. */
+  takeChanges(): TurnChanges {
     const changes = this.#changes;
-    this.#changes = [];
+    this.#changes = { entries: [], committed: [] };
     return changes;
   }
 
@@ -173,13 +179,13 @@ export class Revisions<Supply> {
   }
 
   savepoint(): Savepoint {
-    return { ...this.#state, changes: this.#changes.length };
+    return { ...this.#state, changes: this.#changes.entries.length };
   }
 
   /** What was written since the savepoint was undone in the storage. */
   undo({ changes, ...state }: Savepoint): void {
     this.#state = state;
-    this.#changes.length = changes;
+    this.#changes.entries.length = this.#changes.committed.length = changes;
   }
 
   /**
@@ -217,7 +223,7 @@ export class Revisions<Supply> {
     assert(state, "a store that lives has its state stored");
     this.#state = state;
     this.#gaps = new RevisionGaps(this.ports.storage.gapsLoad());
-    this.#changes = [];
+    this.takeChanges();
     // A mark of the lost turn names revisions that others will have.
     this.#beginMarks();
     this.#beginBehindGaps();
@@ -297,7 +303,7 @@ export class Revisions<Supply> {
         this.put(storageKey({ namespace: metadata.namespace ?? "", name: metadata.name ?? "" }), object, undefined, undefined);
       }
       this.#save();
-      this.#changes = [];
+      this.takeChanges();
       return this.#state;
     });
   }
@@ -306,17 +312,17 @@ export class Revisions<Supply> {
     const { extension, storage } = this.ports;
     storage.historyAppend(entry);
     this.#state.historySize += entry.data.length + entry.before.length;
-    this.#changes.push(entry);
-    if (!extension?.committed) return;
     const change: CommittedChange = { type: entry.type, key: entry.key, uid, revision: entry.revision };
     if (after) change.after = after;
     if (before) change.before = before;
-    extension.committed(change, operation);
+    this.#changes.entries.push(entry);
+    this.#changes.committed.push(change);
+    extension?.committed?.(change, operation);
   }
 
   #save(): void {
     const { storage } = this.ports;
-    this.#state.counted = countChanges(storage, this.#state.counted, this.#changes);
+    this.#state.counted = countChanges(storage, this.#state.counted, this.#changes.entries);
     storage.stateSave(this.#state);
   }
 

@@ -45,11 +45,9 @@ class World {
   }
 
   /** The Service is deleted by a client: what happens before the next request. */
-  async removed(kept = true): Promise<void> {
+  async removed(): Promise<void> {
     this.exists = false;
-    this.service.noteChange("default/kubernetes", "DELETED");
-    if (kept) this.service.turnCommitted();
-    else this.service.turnLost();
+    this.service.turnCommitted([{ key: "default/kubernetes", type: "DELETED" }]);
     for (let i = 0; i < 10; i++) await Promise.resolve();
   }
 }
@@ -86,15 +84,14 @@ describe("default/kubernetes", () => {
     expect(world.exists).toBe(true);
   });
 
-  it("committed deletion: made again at once; a lost deletion and other Services: no write", async () => {
+  it("committed deletion: made again at once; other Services and other changes: no write", async () => {
     const world = new World();
     await world.removed();
     expect([world.writes.length, world.exists]).toEqual([1, true]);
-    await world.removed(false);
-    expect(world.writes).toHaveLength(1);
-    world.service.noteChange("default/web", "DELETED");
-    world.service.noteChange("default/kubernetes", "MODIFIED");
-    world.service.turnCommitted();
+    world.service.turnCommitted([
+      { key: "default/web", type: "DELETED" },
+      { key: "default/kubernetes", type: "MODIFIED" },
+    ]);
     await Promise.resolve();
     expect(world.writes).toHaveLength(1);
   });

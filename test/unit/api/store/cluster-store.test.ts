@@ -4,6 +4,7 @@ import { secretsDefinition } from "../../../../src/api/registry/secrets/definiti
 import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
 import { AWAITED_REVISIONS_MAX, HISTORY_FRESH_MS, HISTORY_SIZE_MAX } from "../../../../src/api/store/state/limits";
 import type { StoreExtension } from "../../../../src/api/store/state/extension";
+import type { StoreObserver } from "../../../../src/api/store/state/observer";
 import { NOTHING_COUNTED } from "../../../../src/api/store/state/store-storage";
 import { MemoryStoreStorage } from "../../../support/memory/store-storage";
 import { fakeDigest } from "../../../support/sim/platform/fake-digest";
@@ -29,12 +30,13 @@ class World {
   constructor(
     readonly extension?: StoreExtension<undefined>,
     readonly definition = leasesDefinition,
+    readonly observers: readonly StoreObserver[] = [],
   ) {
     this.restart();
   }
 
   restart(): void {
-    const { definition, extension } = this;
+    const { definition, extension, observers } = this;
     const ports: ClusterStorePorts = {
       cluster: "default",
       definition,
@@ -59,7 +61,7 @@ class World {
       end: () => Promise.reject(new Error("gone")),
       deletedTogether: 2,
     };
-    this.store = new ClusterStore(ports, extension);
+    this.store = new ClusterStore(ports, extension, observers);
   }
 
   run<T>(promise: Promise<T>): Promise<T> {
@@ -194,10 +196,24 @@ describe("news of writes for others", () => {
     expect([world.pokes, world.busy.at(-1)]).toEqual([1, "minute"]);
   });
 
-  it("a write of a store with an extension: work for the jobs of the minute too", async () => {
-    const world = new World({});
+  it.each<[string, ConstructorParameters<typeof World>[0], StoreObserver[]]>([
+    ["an extension", {}, []],
+    ["an observer", undefined, [{ turnCommitted: () => undefined }]],
+  ])("a write of a store with %s: work for the jobs of the minute too", async (_, extension, observers) => {
+    const world = new World(extension, leasesDefinition, observers);
     await world.create("a");
     expect(world.busy).toEqual(["hour", "minute"]);
+  });
+
+  it("a deletion whose transaction was kept although its commit failed: the collector hears of it", async () => {
+    const world = new World();
+    await world.create("a");
+    const { cursor } = await world.store.listMetadata("", 10);
+    world.storage.crashNext = "afterCommit";
+    await world.delete("a").catch(() => undefined);
+    expect(await world.store.changesSince(cursor, 10)).toMatchObject({
+      changes: [{ type: "deleted", key: { namespace: "ns", name: "a" } }],
+    });
   });
 
   it("a list of any version: asks for a published copy; any other list: does not", async () => {

@@ -41,8 +41,7 @@ class World {
   /** Somebody writes. */
   become(slice: EndpointSlice | undefined): void {
     this.stored = slice;
-    this.keeper?.committed({ key: KEY });
-    this.keeper?.turnCommitted();
+    this.keeper?.turnCommitted([{ key: KEY }]);
   }
 
   async #write(request: WriteRequest): Promise<WriteResult> {
@@ -88,8 +87,7 @@ describe("keeper of the slice default/kubernetes", () => {
     const world = new World();
     await world.start("192.0.2.1");
     world.stored = undefined;
-    world.keeper?.committed({ key: "default/other" });
-    world.keeper?.turnCommitted();
+    world.keeper?.turnCommitted([{ key: "default/other" }]);
     await world.ensured();
     expect(world.verbs).toEqual(["create"]);
   });

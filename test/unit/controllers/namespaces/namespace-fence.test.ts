@@ -16,18 +16,15 @@ async function setting(fence: () => Promise<EmptyingProgress>, metadata: Namespa
   const world: StoreWorld = new StoreWorld({
     scheduler,
     definition: namespacesDefinition,
-    extension: fencingNamespaces(
-      {
-        clock: scheduler.clock(),
-        recorder: { log: (level, event, fields) => void state.logged.push(`${level} ${event}: ${String(fields?.["error"])}`) },
-        mustBeEmpty: () => state.isOff,
-        fence: ({ name, uid }) => {
-          state.fenced.push(`${name} ${String(uid === world.stored(name)?.metadata?.uid)}`);
-          return fence();
-        },
+    extension: fencingNamespaces({
+      clock: scheduler.clock(),
+      recorder: { log: (level, event, fields) => void state.logged.push(`${level} ${event}: ${String(fields?.["error"])}`) },
+      mustBeEmpty: () => state.isOff,
+      fence: ({ name, uid }) => {
+        state.fenced.push(`${name} ${String(uid === world.stored(name)?.metadata?.uid)}`);
+        return fence();
       },
-      {},
-    ),
+    }),
   });
   const state = { isOff: true, fenced: [] as string[], logged: [] as string[] };
   await world.create({ metadata: { name: "ns", ...metadata } });

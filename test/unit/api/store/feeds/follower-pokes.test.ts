@@ -15,11 +15,8 @@ function world() {
     pokes.push([scheduler.now - start, createdOnly]);
     return [{ poke: () => Promise.reject(new Error("lost")) }];
   });
-  const turn = (...changes: CommittedChange[]): void => {
-    for (const change of changes) observer.committed(change);
-    observer.turnCommitted();
-  };
-  return { scheduler, pokes, observer, turn };
+  const turn = (...changes: CommittedChange[]): void => observer.turnCommitted(changes);
+  return { scheduler, pokes, turn };
 }
 
 it("a lone change: told at once; a creation as such", () => {
@@ -28,13 +25,10 @@ it("a lone change: told at once; a creation as such", () => {
   expect(pokes).toEqual([[0, true]]);
 });
 
-it("a turn without changes, or one that was lost: nobody is told", () => {
-  const { pokes, observer, turn } = world();
-  turn();
-  observer.committed(CHANGED);
-  observer.turnLost();
-  turn();
-  expect(pokes).toEqual([]);
+it("a turn with a creation and another change: told as more than creations", () => {
+  const { pokes, turn } = world();
+  turn(CREATED, CHANGED);
+  expect(pokes).toEqual([[0, false]]);
 });
 
 it("a burst: told at its beginning and every 50 ms, with what came between", async () => {
@@ -52,7 +46,7 @@ it("a burst: told at its beginning and every 50 ms, with what came between", asy
   ]);
 });
 
-it("a follower with a filter: told of the turns in which a change met it, also between two pokes, and of no lost one", async () => {
+it("a follower with a filter: told of the turns in which a change met it, also between two pokes", async () => {
   const scheduler = new SimScheduler();
   const bound: ChangeFilter = ({ before, after }) => before === undefined && after !== undefined;
   const pokes: boolean[] = [];
@@ -64,16 +58,11 @@ it("a follower with a filter: told of the turns in which a change met it, also b
     },
     [bound],
   );
-  const turn = (change: CommittedChange): void => {
-    observer.committed(change);
-    observer.turnCommitted();
-  };
+  const turn = (change: CommittedChange): void => observer.turnCommitted([change]);
   turn(CHANGED);
   turn(CREATED);
   turn(CHANGED);
   await scheduler.pass(50);
-  observer.committed(CREATED);
-  observer.turnLost();
   turn(CHANGED);
   await scheduler.pass(50);
   expect(pokes).toEqual([false, true, false]);

@@ -3,7 +3,7 @@ import type { KubeObject } from "../../../../../src/api/meta/kubernetes";
 import type { CommittedChange } from "../../../../../src/api/store/state/extension";
 import { FEED_PAGE_MAX_CHARS } from "../../../../../src/api/store/state/limits";
 import { changesLinks, ObjectLinksReader, SEARCHED_ROWS_MAX } from "../../../../../src/api/store/feeds/object-links-reader";
-import { observed } from "../../../../../src/api/store/feeds/observed";
+import type { StoreExtension } from "../../../../../src/api/store/state/extension";
 import { aLease, StoreWorld } from "../../../../support/worlds/store-world";
 
 const owner = { apiVersion: "v1", kind: "Pod", name: "o", uid: "u" };
@@ -38,16 +38,11 @@ describe("changesLinks", () => {
 });
 
 function setting(entriesMax = 100, sizeMax = 1_000_000) {
-  const extension = observed<undefined>(
-    {},
-    {
-      committed: (change) => {
-        if (changesLinks(change)) reader.noteRelevant(change.revision);
-      },
-      turnCommitted: () => undefined,
-      turnLost: () => undefined,
+  const extension: StoreExtension<undefined> = {
+    committed: (change) => {
+      if (changesLinks(change)) reader.noteRelevant(change.revision);
     },
-  );
+  };
   const world = new StoreWorld({ extension, historyBounds: { entriesMax, sizeMax, trimEntries: 1 } });
   let reader = new ObjectLinksReader(world.store);
   return {

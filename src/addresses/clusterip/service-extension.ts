@@ -83,7 +83,8 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
       applyNodePorts(after, ports.take, choice.numbers);
       this.#nodePorts.set(operation, ports.take.map(scopeOf));
     }
-    return admission;
+    // The plan has settled families at least.
+    return admission.kind === "go" ? { kind: "go", completed: true } : admission;
   }
 
   #admitAddresses(after: Service | undefined, plan: AddressPlan & { ok: true }, operation: Operation<ServiceSupply>): Admission {

@@ -33,7 +33,8 @@ export interface CommittedChange {
 }
 
 export type Admission =
-  | { kind: "go" }
+  /** `completed`: the extension may have filled in what the client left out. So `after` is compared with what is stored once more. */
+  | { kind: "go"; completed?: boolean }
   | { kind: "refuse"; status: Status }
   /** Leaves the turn: `supply` asks peers and stores what they gave in the operation; a Status refuses the write. Then the turn is taken again. */
   | { kind: "wait"; supply(): Promise<Status | undefined> };

@@ -7,10 +7,9 @@ import { isGone } from "../../registry/delete-order";
 import type { ResourceDefinition } from "../../registry/resource";
 import type { Subresource, WriteOptions } from "../../rpc/store";
 import type { FieldWriter } from "../state/field-tracking";
-import { contextOf, type PrepareFacts, type Prepared, refuse } from "./prepared";
+import { contextOf, type PrepareFacts, type Prepared, putOf, refuse } from "./prepared";
 import type { StoredObject } from "../state/store-storage";
 import { beforeFinalizeUpdate, beforeStatusUpdate, beforeUpdate } from "./strategy-order";
-import { isUnchanged } from "./unchanged";
 
 interface UpdateOrder {
   subresource: Subresource;
@@ -35,8 +34,7 @@ export function prepareUpdate(after: KubeObject, current: StoredObject, order: U
   const all = warnings.concat(verdict.value);
   (after.metadata ??= {}).resourceVersion = before.metadata?.resourceVersion;
   if (isGone(definition, after)) return { kind: "remove", key: current.key, before, last: after, dryRun: options.dryRun, warnings: all };
-  if (isUnchanged(after, before)) return { kind: "unchanged", data: current.data, warnings: all };
-  return { kind: "put", key: current.key, after, before, code: 200, dryRun: options.dryRun, warnings: all };
+  return putOf(current, { after, before, code: 200, dryRun: options.dryRun, warnings: all });
 }
 
 function checkConcurrency(

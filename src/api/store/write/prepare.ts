@@ -4,7 +4,6 @@
  */
 import { assert } from "../../../core/base/assert";
 import { parseJson } from "../../../core/encoding/exact-json";
-import { semanticEqual } from "../../meta/equality";
 import type { KubeObject } from "../../meta/kubernetes";
 import { appliedUidConflict, checkDeletePreconditions, uidConflict } from "../../meta/preconditions";
 import { conflict, notFound } from "../../meta/status";
@@ -15,7 +14,7 @@ import { applied, type ChangingPatch, patched, type PatchWrite } from "./patched
 import { storageKey } from "../state/keys";
 import { prepareCreate, prepareNamedCreate } from "./prepare-create";
 import { prepareUpdate } from "./prepare-update";
-import { type PrepareFacts, type Prepared, refuse } from "./prepared";
+import { type PrepareFacts, type Prepared, putOf, refuse } from "./prepared";
 import type { StoredObject } from "../state/store-storage";
 import { checkNameMatches } from "./strategy-order";
 
@@ -70,12 +69,11 @@ function prepareAction(request: WriteRequest & { verb: "act" }, current: StoredO
   const after = parseJson(current.data) as KubeObject;
   if (effect.does === "delete") {
     effect.mark(after, facts.clock.now());
-    if (semanticEqual(after, before)) return { kind: "unchanged", data: current.data, warnings: [] };
-    return { kind: "put", key: current.key, after, before, code: 200, dryRun: request.options.dryRun, warnings: [] };
+    return putOf(current, { after, before, code: 200, dryRun: request.options.dryRun, warnings: [] });
   }
   const why = effect.change(after, document, facts.clock.now());
   if (why !== undefined) return refuse(conflict({ ...definition, resource: `${definition.resource}/${request.action}` }, name, why));
-  return { kind: "put", key: current.key, after, before, code: 201, dryRun: request.options.dryRun, warnings: [] };
+  return putOf(current, { after, before, code: 201, dryRun: request.options.dryRun, warnings: [] });
 }
 
 function isChanging(request: PatchWrite): request is ChangingPatch {
@@ -119,7 +117,7 @@ function prepareDelete(request: WriteRequest & { verb: "delete" }, current: Stor
     case "remove":
       return { kind: "remove", key: current.key, before, dryRun: request.options.dryRun, warnings: [] };
     case "mark":
-      return { kind: "put", key: current.key, after: object, before, code: 200, dryRun: request.options.dryRun, warnings: [] };
+      return putOf(current, { after: object, before, code: 200, dryRun: request.options.dryRun, warnings: [] });
     case "keep":
       return { kind: "unchanged", data: current.data, warnings: [] };
   }

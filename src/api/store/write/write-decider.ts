@@ -145,11 +145,11 @@ export class WriteDecider<Supply> {
         if (!current) this.reserved.reserve(key, operation);
         return admission;
       case "go":
-        return this.#commit(operation, prepared, current);
+        return this.#commit(operation, prepared, current, admission.completed ?? false);
     }
   }
 
-  #commit(operation: PendingWrite<Supply>, prepared: Change, current: StoredObject | undefined): WriteOutcome {
+  #commit(operation: PendingWrite<Supply>, prepared: Change, current: StoredObject | undefined, completed: boolean): WriteOutcome {
     if (prepared.kind === "remove") {
       const { dryRun, before, last = before, warnings } = prepared;
       if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(last), warnings, gone: true });
@@ -157,8 +157,8 @@ export class WriteDecider<Supply> {
       return { kind: "done", result: { ok: true, code: 200, object, warnings, gone: true } };
     }
     const { after, before, dryRun, code, warnings } = prepared;
-    // The extension has filled in what the client left out: only now it shows that nothing differs.
-    if (this.ports.extension?.admit && current && before && isUnchanged(after, before))
+    // Only now it may show that nothing differs.
+    if (completed && current && before && isUnchanged(after, before))
       return this.#give(operation, { ok: true, code, object: current.data, warnings, gone: false });
     if (dryRun) {
       const object = JSON.stringify(after);

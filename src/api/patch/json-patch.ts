@@ -19,7 +19,7 @@ import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import { DEPTH_MAX } from "../schema/decode-limits";
 import { getMember, goKind, isJsonObject, type JsonObject, type JsonValue, membersIn } from "../schema/json/json-value";
-import { parsePatch, wrongForm } from "./patch-body";
+import { PATCH_CONTEXT, type PatchBody, wrongForm } from "./patch-body";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 
 /** Operations of one patch; upstream's limit. */
@@ -86,21 +86,18 @@ function isContainer(value: JsonValue | undefined): value is Container {
   return typeof value === "object" && value !== null;
 }
 
-function decodeOperations(patch: string): Result<JsonObject[], PatchError> {
-  const parsed = parsePatch(patch, "error decoding patch: ");
-  if (!parsed.ok) return parsed;
+function decodeOperations({ value }: PatchBody): Result<JsonObject[], PatchError> {
+  const malformed = (why: string) => err({ reason: "malformed", message: PATCH_CONTEXT.json + why } as const);
   // Go decodes null as the empty list
-  const operations = parsed.value ?? [];
-  if (!Array.isArray(operations)) {
-    return err({ reason: "malformed", message: `error decoding patch: ${wrongForm(operations, "[]handlers.jsonPatchOp")}` });
-  }
+  const operations = value ?? [];
+  if (!Array.isArray(operations)) return malformed(wrongForm(operations, "[]handlers.jsonPatchOp"));
   if (operations.length > JSON_PATCH_OPERATIONS_MAX) {
     const message = `The allowed maximum operations in a JSON patch is ${JSON_PATCH_OPERATIONS_MAX}, got ${operations.length}`;
     return err({ reason: "tooLarge", message });
   }
   for (const operation of operations) {
     const unreadable = undecodable(operation);
-    if (unreadable !== undefined) return err({ reason: "malformed", message: `error decoding patch: ${unreadable}` });
+    if (unreadable !== undefined) return malformed(unreadable);
   }
   const bad = operations.findIndex((operation) => !isOperation(operation));
   if (bad >= 0) return err({ reason: "unprocessable", message: `operation ${bad} is not a JSON patch operation` });
@@ -253,8 +250,8 @@ function isEqual(value: JsonValue, wanted: JsonValue): boolean {
   return Object.keys(value).length === names.length;
 }
 
-/** The patched object; `patch` is the body as text. `current` is not changed. Refuses what upstream refuses, and endless moves in lists with 413. */
-export function applyJsonPatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
+/** The patched object. `current` is not changed, values in `patch` are. Refuses what upstream refuses, and endless moves in lists with 413. */
+export function applyJsonPatch(current: JsonObject, patch: PatchBody): Result<JsonObject, PatchError> {
   const operations = decodeOperations(patch);
   if (!operations.ok) return operations;
   const document = new PatchedDocument(parseJson(JSON.stringify(current)) as JsonObject);

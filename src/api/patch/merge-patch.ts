@@ -6,7 +6,7 @@
  */
 import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
-import { parsePatch, wrongForm } from "./patch-body";
+import { PATCH_CONTEXT, type PatchBody, wrongForm } from "./patch-body";
 import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import type { PatchError } from "./patch-error";
@@ -25,12 +25,10 @@ function mergePatch(target: JsonValue | undefined, patch: JsonValue): JsonValue 
   return next;
 }
 
-/** The patched object; `patch` is the body as text and must be an object. */
-export function applyMergePatch(current: JsonObject, patch: string): Result<JsonObject, PatchError> {
+/** The patched object; `patch` must be an object. */
+export function applyMergePatch(current: JsonObject, { value }: PatchBody): Result<JsonObject, PatchError> {
   const malformed = (message: string) => err({ reason: "malformed", message } as const);
-  const parsed = parsePatch(patch, "error decoding patch: ");
-  if (!parsed.ok) return parsed;
-  if (parsed.value === null) return malformed("Invalid JSON Patch");
-  if (!isJsonObject(parsed.value)) return malformed(`error decoding patch: ${wrongForm(parsed.value, "map[string]interface {}")}`);
-  return ok(mergePatch(current, parsed.value) as JsonObject);
+  if (value === null) return malformed("Invalid JSON Patch");
+  if (!isJsonObject(value)) return malformed(PATCH_CONTEXT.merge + wrongForm(value, "map[string]interface {}"));
+  return ok(mergePatch(current, value) as JsonObject);
 }

@@ -7,13 +7,33 @@ import { isOperationField, operationProblems, repeatedFields, shapeOf } from "..
 import type { PatchError } from "./patch-error";
 import { goKind, isJsonObject, type JsonValue, membersIn } from "../schema/json/json-value";
 
-/** The parsed body of a patch. What is wrong with it stands behind `context`, in Go's words. */
-export function parsePatch(text: string, context: string): Result<JsonValue, PatchError> {
-  const { values, isTooDeep } = shapeOf(text);
+/** Those that the store applies itself, without an owner of fields. */
+type PatchForm = "json" | "merge" | "strategic";
+
+/** The body of a patch, read once. Applying it may change what is in `value`, though not the names of a JSON patch's operations. */
+export interface PatchBody {
+  text: string;
+  value: JsonValue;
+  /** no object in it has a member twice */
+  isUnique: boolean;
+}
+
+/** What stands before what is wrong with a body; the rest are Go's words. */
+export const PATCH_CONTEXT: Readonly<Record<PatchForm, string>> = {
+  json: "error decoding patch: ",
+  merge: "error decoding patch: ",
+  strategic: "",
+};
+
+/** Reads the body of a patch. Errors: 413 for too many values, 400 for what is no JSON or nests too deep. */
+export function readPatch(text: string, form: PatchForm): Result<PatchBody, PatchError> {
+  const { members, values, isTooDeep } = shapeOf(text);
+  const context = PATCH_CONTEXT[form];
   if (values > VALUES_MAX) return err({ reason: "tooLarge", message: `limit is ${VALUES_MAX} values` });
   if (isTooDeep) return err({ reason: "malformed", message: `${context}exceeded max depth` });
   try {
-    return ok(parseJson(text) as JsonValue);
+    const value = parseJson(text) as JsonValue;
+    return ok({ text, value, isUnique: membersIn(value, DEPTH_MAX) === members });
   } catch {
     return err({ reason: "malformed", message: context + syntaxError(text) });
   }
@@ -28,10 +48,8 @@ export function wrongForm(value: JsonValue, type: string): string {
  * What "Strict" refuses in the body of a patch that could be applied: fields that stand twice, and those of a JSON patch that no operation has.
  * The member count of most bodies shows that they have neither. Upstream: apiserver endpoints/handlers/patch.go (applyJSPatch, strategicPatchObject).
  */
-export function patchProblems(text: string, type: "json" | "merge" | "strategic"): string[] {
-  const value = parseJson(text) as JsonValue;
-  const isUnique = membersIn(value, DEPTH_MAX) === shapeOf(text).members;
-  if (type !== "json") return isUnique ? [] : repeatedFields(text);
+export function patchProblems({ text, value, isUnique }: PatchBody, form: PatchForm): string[] {
+  if (form !== "json") return isUnique ? [] : repeatedFields(text);
   if (isUnique && (!Array.isArray(value) || value.every(hasOperationFields))) return [];
   return operationProblems(text).map((problem) => `json patch ${problem}`);
 }

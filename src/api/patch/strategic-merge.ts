@@ -21,7 +21,7 @@ import { directiveList, elementDirective, isDirective, patchDirective, retained,
 import { goMap } from "./go-map";
 import { firstPlaces, orderElements } from "./element-order";
 import type { Identity } from "./element-order";
-import { parsePatch, wrongForm } from "./patch-body";
+import { type PatchBody, wrongForm } from "./patch-body";
 import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
@@ -58,12 +58,10 @@ function isOpaque(type: FieldType | undefined): boolean {
   return type?.kind === "fieldsV1";
 }
 
-/** The patched object; `patch` is the body as text and must be an object. `schema` is of the object's kind. */
-export function applyStrategicMerge(current: JsonObject, patch: string, schema: MessageSchema): Result<JsonObject, PatchError> {
-  const parsed = parsePatch(patch, "");
-  if (!parsed.ok) return parsed;
+/** The patched object; `patch` must be an object. `schema` is of the object's kind. */
+export function applyStrategicMerge(current: JsonObject, { value }: PatchBody, schema: MessageSchema): Result<JsonObject, PatchError> {
   // Go decodes null as the empty map
-  const changes = parsed.value ?? {};
+  const changes = value ?? {};
   if (!isJsonObject(changes)) return err({ reason: "malformed", message: wrongForm(changes, "map[string]interface {}") });
   try {
     return ok(new Merge().object(current, changes, shapeOfMessage(schema)));

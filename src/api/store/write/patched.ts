@@ -6,7 +6,7 @@ import type { KubeObject } from "../../meta/kubernetes";
 import { applyJsonPatch } from "../../patch/json-patch";
 import type { JsonObject, JsonValue } from "../../schema/json/json-value";
 import { applyMergePatch } from "../../patch/merge-patch";
-import { patchProblems } from "../../patch/patch-body";
+import { type PatchBody, patchProblems, readPatch } from "../../patch/patch-body";
 import { type PatchError, patchErrorStatus } from "../../patch/patch-error";
 import { goMap } from "../../patch/go-map";
 import { applyStrategicMerge } from "../../patch/strategic-merge";
@@ -29,7 +29,9 @@ export function patched(
   served: ResourceDefinition,
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { fieldValidation, version } = request.options;
-  const changed = change(request, stored, served);
+  const body = readPatch(request.patch, request.patchType);
+  if (!body.ok) return err(patchErrorStatus(body.error));
+  const changed = change(request, body.value, stored, served);
   if (!changed.ok) return err(patchErrorStatus(changed.error));
   const unfit = (cause: string): Result<never, Status> => err(unfitResult(printed(request, stored, served), cause));
   const decoded = decode(changed.value, served);
@@ -39,7 +41,7 @@ export function patched(
   // Upstream applies a strategic merge patch to the decoded object, whose type stays what it is.
   if (!isSameKind && request.patchType !== "strategic") return unfit(unregisteredKind(typeMeta.kind, typeMeta.apiVersion));
   if (fieldValidation === "Ignore") return ok({ object, warnings: [] });
-  const problems = [...patchProblems(request.patch, request.patchType), ...decoded.value.problems];
+  const problems = [...patchProblems(body.value, request.patchType), ...decoded.value.problems];
   if (problems.length > 0 && fieldValidation === "Strict") return unfit(`strict decoding error: ${problems.join(", ")}`);
   return ok({ object, warnings: problems });
 }
@@ -89,24 +91,25 @@ function decode(
   return ok({ object: served.representationOf?.toStored(object) ?? object, typeMeta, problems });
 }
 
-function change(request: ChangingPatch, stored: string, served: ResourceDefinition): Result<JsonObject, PatchError> {
+function change(request: ChangingPatch, body: PatchBody, stored: string, served: ResourceDefinition): Result<JsonObject, PatchError> {
   const apiVersion = apiVersionOf(served.group, request.options.version);
   const current = { kind: served.kind, apiVersion, ...shown(served, parseJson(stored) as KubeObject) } as unknown as JsonObject;
   switch (request.patchType) {
     case "json":
-      return applyJsonPatch(current, request.patch);
+      return applyJsonPatch(current, body);
     case "merge":
-      return applyMergePatch(current, request.patch);
+      return applyMergePatch(current, body);
     case "strategic":
-      return applyStrategicMerge(current, request.patch, served.schema);
+      return applyStrategicMerge(current, body, served.schema);
   }
 }
 
 /** What a refusal of the result shows: of a strategic merge patch the patch as Go prints a map, else the patched object. */
 function printed(request: ChangingPatch, stored: string, served: ResourceDefinition): string {
   if (request.patchType === "strategic") return goMap(parseJson(request.patch) as JsonValue);
-  // Applied once more: the decoder has changed the first result.
-  const changed = change(request, stored, served);
+  // Read and applied once more: the decoder has changed the first result, which shares parts with the body.
+  const body = readPatch(request.patch, request.patchType);
+  const changed = body.ok ? change(request, body.value, stored, served) : body;
   return changed.ok ? JSON.stringify(changed.value) : "";
 }
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { applyJsonPatch } from "../../../../src/api/patch/json-patch";
 import type { JsonObject } from "../../../../src/api/schema/json/json-value";
 import { patchErrorStatus } from "../../../../src/api/patch/patch-error";
 import { deepFreeze } from "../registry/services/a-service";
+import { jsonPatched } from "../../../support/values/patch-texts";
 
 type Operations = readonly Record<string, unknown>[];
 
 function apply(current: JsonObject, operations: Operations) {
-  return applyJsonPatch(deepFreeze(current), JSON.stringify(operations));
+  return jsonPatched(deepFreeze(current), JSON.stringify(operations));
 }
 
 describe("operations", () => {
@@ -142,7 +142,7 @@ describe("refusals", () => {
     ['[{"op":"remove","path":{}}]', "json: cannot unmarshal object into Go struct field jsonPatchOp.path of type string"],
     ['[{"op":"copy","path":"/a","from":true}]', "json: cannot unmarshal bool into Go struct field jsonPatchOp.from of type string"],
   ])("patch %s: malformed, in Go's words", (patch, why) => {
-    expect(applyJsonPatch({}, patch)).toEqual({ ok: false, error: { reason: "malformed", message: `error decoding patch: ${why}` } });
+    expect(jsonPatched({}, patch)).toEqual({ ok: false, error: { reason: "malformed", message: `error decoding patch: ${why}` } });
   });
 
   it.each([
@@ -153,13 +153,13 @@ describe("refusals", () => {
     '[{"op":"add","path":"a","value":1}]',
     '[{"op":"copy","path":"/a"}]',
   ])("patch %s, no operation of JSON patch: unprocessable", (patch) => {
-    expect(applyJsonPatch({}, patch)).toMatchObject({ ok: false, error: { reason: "unprocessable" } });
+    expect(jsonPatched({}, patch)).toMatchObject({ ok: false, error: { reason: "unprocessable" } });
   });
 
   it("a body that is no list of operations: refused in Go's words; null: the empty list", () => {
     const message = "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp";
-    expect(applyJsonPatch({}, "{}")).toEqual({ ok: false, error: { reason: "malformed", message } });
-    expect(applyJsonPatch({ a: 1 }, "null")).toEqual({ ok: true, value: { a: 1 } });
+    expect(jsonPatched({}, "{}")).toEqual({ ok: false, error: { reason: "malformed", message } });
+    expect(jsonPatched({ a: 1 }, "null")).toEqual({ ok: true, value: { a: 1 } });
   });
 
   it("more than 10000 operations: refused", () => {

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { applyJsonPatch } from "../../../../src/api/patch/json-patch";
-import { applyMergePatch } from "../../../../src/api/patch/merge-patch";
-import { applyStrategicMerge } from "../../../../src/api/patch/strategic-merge";
 import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
 import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
 import type { JsonObject, JsonValue } from "../../../../src/api/schema/json/json-value";
 import { countedWork } from "../../../support/values/counted-work";
+import { jsonPatched, mergePatched, strategicPatched } from "../../../support/values/patch-texts";
 
 interface Growing {
   name: string;
@@ -19,12 +17,12 @@ const mapOf = (n: number, valueAt: (i: number) => JsonValue = () => 0): JsonObje
 
 function json(current: JsonObject, operations: readonly object[]): () => unknown {
   const patch = JSON.stringify(operations);
-  return () => applyJsonPatch(current, patch);
+  return () => jsonPatched(current, patch);
 }
 
 function strategic(current: JsonObject, patch: object, schema = ServiceSchema): () => unknown {
   const text = JSON.stringify(patch);
-  return () => applyStrategicMerge(current, text, schema);
+  return () => strategicPatched(current, text, schema);
 }
 
 const large = (n: number): JsonObject => ({ list: many(n, () => 0), map: mapOf(n) });
@@ -156,7 +154,7 @@ const GROWING: readonly Growing[] = [
 function mergePatchOf(n: number): () => unknown {
   const patch = JSON.stringify({ data: mapOf(n, (i) => (i % 2 === 0 ? null : { a: { b: i } })) });
   const current = { data: mapOf(n, () => ({ a: { c: 1 } })) };
-  return () => applyMergePatch(current, patch);
+  return () => mergePatched(current, patch);
 }
 
 /** Twice the input may cost twice the work, and sorting a little more. */

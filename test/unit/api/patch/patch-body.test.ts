@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { patchProblems } from "../../../../src/api/patch/patch-body";
+import { patchProblems, readPatch } from "../../../../src/api/patch/patch-body";
 
 describe("patchProblems", () => {
   it.each<{ type: "json" | "merge" | "strategic"; text: string; want: string[] }>([
@@ -17,7 +17,7 @@ describe("patchProblems", () => {
     },
     { type: "json", text: '[{"op":"remove","path":"/a","Path":"/b"}]', want: ['json patch unknown field "[0].Path"'] },
   ])("$type $text: $want", ({ type, text, want }) => {
-    expect(patchProblems(text, type)).toEqual(want);
+    expect(problemsOf(text, type)).toEqual(want);
   });
 });
 
@@ -25,12 +25,18 @@ it("a field that stands many times below a long key: written once, its path cut"
   const twice = Array.from({ length: 1_000 }, () => '"a":1').join(",");
   const text = `{"${"k".repeat(600)}":{"b":{${twice}}}}`;
   const written = vi.spyOn(JSON, "stringify");
-  const problems = patchProblems(text, "merge");
+  const problems = problemsOf(text, "merge");
   const { length } = written.mock.calls;
   written.mockRestore();
   expect(problems).toEqual([duplicate(`${"k".repeat(512)}...`)]);
   expect(length).toBeLessThan(5);
 });
+
+function problemsOf(text: string, type: "json" | "merge" | "strategic"): string[] {
+  const body = readPatch(text, type);
+  if (!body.ok) throw new Error(body.error.message);
+  return patchProblems(body.value, type);
+}
 
 function duplicate(path: string): string {
   return `duplicate field "${path}"`;

@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../../src/api/schema/json/json-value";
-import { applyStrategicMerge } from "../../../../src/api/patch/strategic-merge";
 import { NodeSchema } from "../../../../src/api/schema/kinds/core-nodes";
 import { PodSchema } from "../../../../src/api/schema/kinds/core-pods";
 import { ServiceSchema } from "../../../../src/api/schema/kinds/core-services";
 import { EndpointSliceSchema } from "../../../../src/api/schema/kinds/discovery";
 import type { MessageSchema } from "../../../../src/api/schema/types";
 import { deepFreeze } from "../registry/services/a-service";
+import { strategicPatched } from "../../../support/values/patch-texts";
 
 function apply(current: JsonObject, patch: JsonObject, schema: MessageSchema = ServiceSchema): unknown {
-  const result = applyStrategicMerge(deepFreeze(current), JSON.stringify(deepFreeze(patch)), schema);
+  const result = strategicPatched(deepFreeze(current), JSON.stringify(deepFreeze(patch)), schema);
   return result.ok ? result.value : result.error;
 }
 
@@ -415,7 +415,7 @@ it.each([
   { patch: "1", message: "json: cannot unmarshal number into Go value of type map[string]interface {}" },
   { patch: "{", message: "unexpected end of JSON input" },
 ])("patch $patch: malformed, in the words of Go's decoder", ({ patch, message }) => {
-  expect(applyStrategicMerge({}, patch, ServiceSchema)).toEqual({ ok: false, error: { reason: "malformed", message } });
+  expect(strategicPatched({}, patch, ServiceSchema)).toEqual({ ok: false, error: { reason: "malformed", message } });
 });
 
 it("a large patch: each stored element is read a few times", () => {
@@ -432,7 +432,7 @@ it("a large patch: each stored element is read a few times", () => {
   const current = { spec: { ports: ports(1).map(watched) } };
   const removed = ports(LENGTH / 2).map(({ port }) => ({ $patch: "delete", port: port ?? null }));
   const patch = JSON.stringify({ spec: { ports: [...ports(2 * LENGTH), ...removed] } });
-  const result = applyStrategicMerge(current, patch, ServiceSchema);
+  const result = strategicPatched(current, patch, ServiceSchema);
   expect(looks).toBeLessThan(20 * LENGTH);
   const left = ports(1).slice(0, LENGTH / 2 - 1);
   expect(result).toEqual({ ok: true, value: { spec: { ports: [...ports(2 * LENGTH), ...left] } } });
@@ -480,15 +480,11 @@ it("equal merge keys without end: refused at the limit; some: merged", () => {
 });
 
 it("a null patch: changes nothing", () => {
-  expect(applyStrategicMerge({ a: 1 }, "null", ServiceSchema)).toEqual({ ok: true, value: { a: 1 } });
+  expect(strategicPatched({ a: 1 }, "null", ServiceSchema)).toEqual({ ok: true, value: { a: 1 } });
 });
 
 it("__proto__ in a patch: never becomes a prototype", () => {
-  const result = applyStrategicMerge(
-    { metadata: { labels: {} } },
-    '{"metadata":{"labels":{"__proto__":{"polluted":true}}}}',
-    ServiceSchema,
-  );
+  const result = strategicPatched({ metadata: { labels: {} } }, '{"metadata":{"labels":{"__proto__":{"polluted":true}}}}', ServiceSchema);
   expect(result.ok).toBe(true);
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

@@ -1,0 +1,26 @@
+/** Patches whose bodies are texts, as clients send them. */
+import type { Result } from "../../../src/core/base/result";
+import { applyJsonPatch } from "../../../src/api/patch/json-patch";
+import { applyMergePatch } from "../../../src/api/patch/merge-patch";
+import { readPatch } from "../../../src/api/patch/patch-body";
+import type { PatchError } from "../../../src/api/patch/patch-error";
+import { applyStrategicMerge } from "../../../src/api/patch/strategic-merge";
+import type { JsonObject } from "../../../src/api/schema/json/json-value";
+import type { MessageSchema } from "../../../src/api/schema/types";
+
+type Patched = Result<JsonObject, PatchError>;
+
+export function jsonPatched(current: JsonObject, text: string): Patched {
+  const body = readPatch(text, "json");
+  return body.ok ? applyJsonPatch(current, body.value) : body;
+}
+
+export function mergePatched(current: JsonObject, text: string): Patched {
+  const body = readPatch(text, "merge");
+  return body.ok ? applyMergePatch(current, body.value) : body;
+}
+
+export function strategicPatched(current: JsonObject, text: string, schema: MessageSchema): Patched {
+  const body = readPatch(text, "strategic");
+  return body.ok ? applyStrategicMerge(current, body.value, schema) : body;
+}

@@ -18,7 +18,7 @@ import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Api } from "../cluster/api";
 import { servedTypes, typePath } from "../cluster/discovery";
-import { printExact } from "../cluster/exact-json";
+import { printJson } from "../../src/core/encoding/exact-json";
 import { UserError } from "../terminal/user-error";
 import type { Progress } from "../terminal/progress";
 
@@ -77,7 +77,7 @@ async function readSection(api: Api, type: BackupType): Promise<BackupSection> {
   const list = await api.listWhole(typePath(type), (object) => {
     // The mark of an unfinished restore belongs to this cluster alone.
     if (typeName(type) === LEASES && object.metadata?.namespace === MARK.namespace && object.metadata.name === MARK.name) return [];
-    return [printExact({ ...object, apiVersion, kind: type.kind })];
+    return [printJson({ ...object, apiVersion, kind: type.kind })];
   });
   if (!list) throw new UserError(`${api.url} serves no ${typeName(type)} any more`);
   return { type, resourceVersion: list.resourceVersion, objects: list.items.flat() };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
 import { decodeContinue } from "../../src/api/meta/continue-token";
 import { UserError } from "../terminal/user-error";
-import { parseExact } from "./exact-json";
+import { parseJson } from "../../src/core/encoding/exact-json";
 import { type Reply, send } from "./send";
 import type { Target } from "./target";
 import { WrongScheme } from "./wrong-scheme";
@@ -253,7 +253,7 @@ function keyIn(token = ""): string {
 /** undefined: it is no JSON object */
 function parsed(text: string): object | undefined {
   try {
-    const value = parseExact(text);
+    const value = parseJson(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;

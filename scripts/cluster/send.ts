@@ -1,7 +1,7 @@
 /** One HTTP request with the certificates and headers of a target; connections are kept. */
 import { Agent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { printExact } from "./exact-json";
+import { printJson } from "../../src/core/encoding/exact-json";
 import type { Target } from "./target";
 import { explained, refuseHttpsAlone } from "./wrong-scheme";
 
@@ -45,7 +45,7 @@ export function begin(
   { body, type, signal, silenceMs = SILENCE_MS_MAX }: Sent = {},
 ): Promise<IncomingMessage> {
   const isSecure = url.startsWith("https:");
-  const text = body === undefined ? undefined : printExact(body);
+  const text = body === undefined ? undefined : printJson(body);
   const headers = {
     ...(options.headers as Record<string, string>),
     Accept: "application/json",

@@ -22,7 +22,7 @@ import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
 import type { Answer, Api } from "../cluster/api";
 import { typePath } from "../cluster/discovery";
 import { eachTogether } from "../cluster/each-together";
-import { parseExact } from "../cluster/exact-json";
+import { parseJson } from "../../src/core/encoding/exact-json";
 import { notReady } from "../cluster/not-ready";
 import type { Progress } from "../terminal/progress";
 import { type ClusterState, readState } from "./cluster-state";
@@ -309,7 +309,7 @@ export class Restorer {
 }
 
 function savedIn({ type, objects }: BackupSection): Saved[] {
-  return objects.map((text) => ({ type, object: parseExact(text) as KubeObject }));
+  return objects.map((text) => ({ type, object: parseJson(text) as KubeObject }));
 }
 
 function labelOf({ type, object }: Saved): string {

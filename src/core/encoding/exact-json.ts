@@ -4,6 +4,8 @@
  * an address, an offset or a size as text.
  */
 
+import { parseMarked, printMarked } from "./marked-integers";
+
 /** What newer engines have and TypeScript does not know yet (TC39: JSON.parse source text access). Node has it from 21 on. */
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: unknown, context?: { source?: string }) => unknown): unknown;
@@ -22,10 +24,11 @@ const INTEGER = /^-?\d+$/;
 
 const exact: ExactJson = JSON;
 
-/** JSON.parse, but integers beyond 2^53 are bigints. Throws as JSON.parse does. An engine without the source of a number rounds. */
+/** JSON.parse, but integers beyond 2^53 are bigints. Throws as JSON.parse does. */
 export function parseJson(text: string): unknown {
   if (!LONG.test(text)) return JSON.parse(text);
   try {
+    if (!exact.rawJSON) return parseMarked(text);
     return exact.parse(text, (_, value, context) =>
       typeof value === "number" && !Number.isSafeInteger(value) ? integerIn(context?.source ?? "", value) : value,
     );
@@ -34,6 +37,11 @@ export function parseJson(text: string): unknown {
     if (error instanceof RangeError) return JSON.parse(text);
     throw error;
   }
+}
+
+/** JSON.stringify with every digit of bigints. Programs need it: where they run JSON.stringify may have to round. */
+export function printJson(value: object): string {
+  return exact.rawJSON ? JSON.stringify(value) : printMarked(value);
 }
 
 function integerIn(source: string, rounded: number): Int64 {

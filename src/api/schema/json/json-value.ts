@@ -1,6 +1,6 @@
 /** JSON values, and access to their own members only. */
 
-/** A bigint is an integer beyond 2^53 (core/base/exact-json). */
+/** A bigint is an integer beyond 2^53 (core/encoding/exact-json). */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
 

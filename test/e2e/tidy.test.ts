@@ -12,6 +12,7 @@ import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } fr
 import { arrows, circles, layerFindings } from "../../scripts/dev/tidy/imports";
 import { longSentences, withoutReader } from "../../scripts/dev/tidy/pages";
 import { glossaryTerms, termFindings } from "../../scripts/dev/tidy/terms";
+import { CITED_FILES, citedTable, upstreamFindings, type UpstreamModule } from "../../scripts/dev/tidy/upstream-files";
 
 const protocol = `# Protocol
 
@@ -85,6 +86,58 @@ describe("citations", () => {
     };
     expect(untestedHazards(protocol, (path) => tests[path])).toEqual([
       'docs/internals/protocol.md says that test/object/b.test.ts shows hazard 1, and no test there is named "hazard 1: …"',
+    ]);
+  });
+});
+
+describe("citations of upstream's files", () => {
+  const moduleOf = (name: string, ...files: string[]): UpstreamModule => ({
+    name,
+    version: "v1",
+    files,
+    digest: (file) => `digest of ${file}`,
+  });
+  const modules = [
+    moduleOf("k8s.io/server", "pkg/rest/get.go", "pkg/rest/put.go", "deep/pkg/rest/get.go", "target.go"),
+    moduleOf("k8s.io/slices", "get.go", "util/set.go"),
+  ];
+  const rowsOf = (text: string): string[] =>
+    citedTable([{ path: "a.ts", text }], modules)
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((row) => row.replaceAll("\t", " | "));
+
+  it.each([
+    ["a path from some folder on", "(server rest/get.go)", ["rest/get.go | k8s.io/server/pkg/rest/get.go | digest of pkg/rest/get.go"]],
+    [
+      "several files in braces",
+      "rest/{get,put}.go",
+      ["get", "put"].map((name) => `rest/${name}.go | k8s.io/server/pkg/rest/${name}.go | digest of pkg/rest/${name}.go`),
+    ],
+    ["a module's name and folder", "slices/util/set.go:12", ["slices/util/set.go | k8s.io/slices/util/set.go | digest of util/set.go"]],
+    [
+      "the staging folder",
+      "staging/src/k8s.io/slices/get.go",
+      ["staging/src/k8s.io/slices/get.go | k8s.io/slices/get.go | digest of get.go"],
+    ],
+    ["the end of a folder's name", "est/get.go", []],
+    ["a file that is not there, one of another project, a name alone", "rest/post.go, Go's time/format.go, get.go", []],
+  ])("citation of %s: the table has the file that it means", (_what, text, rows) => {
+    expect(rowsOf(text)).toEqual(rows);
+  });
+
+  it("the table has what is cited, and its versions: nothing is found", () => {
+    const files = [{ path: "a.ts", text: "rest/{get,put}.go, Go's time/format.go" }];
+    const table = citedTable(files, modules);
+    expect(table).toContain("#   k8s.io/server v1\n");
+    expect(upstreamFindings(files, table)).toEqual([]);
+  });
+
+  it("a citation without a row, a row without a citation: found", () => {
+    const table = "# about\nrest/get.go\tk8s.io/server/pkg/rest/get.go\t1\n";
+    expect(upstreamFindings([{ path: "a.ts", text: "\n// rest/post.go" }], table)).toEqual([
+      `a.ts:2 cites rest/post.go, which ${CITED_FILES} does not have: npm run tidy -- --cited`,
+      `${CITED_FILES} has rest/get.go, which nothing cites: npm run tidy -- --cited`,
     ]);
   });
 });

@@ -21,7 +21,7 @@ const checks = {
     const { code, output } = await checkTypes(root);
     return code === 0 ? "" : output || "the compiler failed";
   },
-  tidy: async (root, sources) => (await tidyFindings({ root, sources: sources(), write: false })).join("\n"),
+  tidy: async (root, sources) => (await tidyFindings({ root, sources: sources(), write: false, cited: false })).join("\n"),
   "compatibility page": async (root, sources) =>
     (await compatibilityMistakes({ root, sources: sources(), check: true })).mistakes.join("\n"),
 } satisfies Record<string, Check>;

@@ -119,7 +119,7 @@ function anchorsOf(text: string): Set<string> {
 }
 
 /** `a.{b,c}.d` names two files. */
-function alternatives(name: string): string[] {
+export function alternatives(name: string): string[] {
   const braces = /^(.*?)\{([^}]*)\}(.*)$/.exec(name);
   if (!braces) return [name];
   const [, before = "", inside = "", after = ""] = braces;

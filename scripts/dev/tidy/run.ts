@@ -20,6 +20,8 @@ import { arrows, circles, type Imports, layerFindings } from "./imports";
 import { longSentences, withoutReader } from "./pages";
 import { termFindings } from "./terms";
 import { misplacedTest, unfinished } from "./test-files";
+import { CITED_FILES, citedTable, upstreamFindings } from "./upstream-files";
+import { upstreamModules } from "./upstream-modules";
 
 /** Pages at the root: hosts look for them there. */
 const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
@@ -29,10 +31,13 @@ interface Tidying {
   sources: Sources;
   /** writes the computed part of docs/internals/architecture.md instead of comparing it */
   write: boolean;
+  /** writes the table of upstream's files that comments cite */
+  cited: boolean;
 }
 
 /** One line for each finding. */
-export async function tidyFindings({ root, sources, write }: Tidying): Promise<string[]> {
+export async function tidyFindings({ root, sources, write, cited }: Tidying): Promise<string[]> {
+  if (cited) writeFileSync(join(root, CITED_FILES), citedTable(codeOf(sources), upstreamModules(root)));
   const imports: Imports = new Map([...sources].map(([path, source]) => [path, [...source.imports.keys()]]));
   return [
     ...[...sources.values()].flatMap((source) => [...unfinished(source), ...misplacedTest(root, source)]),
@@ -45,7 +50,7 @@ export async function tidyFindings({ root, sources, write }: Tidying): Promise<s
 }
 
 /** The lengths of the shells; the computed part of docs/internals/architecture.md, written anew or compared. */
-async function house({ root, sources, write }: Tidying, imports: Imports): Promise<string[]> {
+async function house({ root, sources, write }: Omit<Tidying, "cited">, imports: Imports): Promise<string[]> {
   const page = join(root, "docs", "internals", "architecture.md");
   const files = new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text]));
   const shells = shellsIn(textBelow(root)("wrangler.toml") ?? "", files);
@@ -71,12 +76,12 @@ function citations(root: string, sources: Sources): string[] {
   const protocol = textOf("docs/internals/protocol.md") ?? "";
   const readme = textOf("README.md") ?? "";
   const citable = { ...protocolEntries(protocol), invariants: invariantsOf(readme) };
-  // The tests of this check cite numbers that do not exist.
-  const code = [...sources.values()].filter(({ path }) => !/^(scripts\/dev\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
+  const code = codeOf(sources);
   const unlisted = pages.filter(({ path }) => path !== "README.md" && !readme.includes(`](${path})`));
   return [
     ...citationFindings([...pages, ...code], citable),
     ...[...pages, ...code].flatMap((file) => [...outsideCitations(file), ...pageFindings(file, textOf)]),
+    ...upstreamFindings(code, textOf(CITED_FILES) ?? ""),
     ...untestedHazards(protocol, textOf),
     ...pages.flatMap((page) => linkFindings(page, textOf)),
     ...termFindings(
@@ -94,6 +99,11 @@ function pagesBelow(root: string): string[] {
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name.split(sep).join("/")}`)
     .sort();
+}
+
+/** What may cite something. The tests of this check cite what does not exist. */
+function codeOf(sources: Sources): Citing[] {
+  return [...sources.values()].filter(({ path }) => !/^(scripts\/dev\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
 }
 
 /** The text of a file below the root, "" for a folder, undefined when there is neither. A file is read once. */

@@ -5,7 +5,7 @@ import { runEndpointHistory } from "../support/sim/histories/endpoint-history";
 import { expectNoticed } from "../support/sim/watches/noticed";
 import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
 
-const HISTORIES = histories(25);
+const HISTORIES = histories(15);
 /** Within so many histories the loss of a protection has to show. */
 const NOTICED_WITHIN = 200;
 

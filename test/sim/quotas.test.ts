@@ -5,7 +5,7 @@ import { runQuotaHistory } from "../support/sim/histories/quota-history";
 import { quotaSabotages } from "../support/sim/sabotage/quota-sabotages";
 import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
 
-const HISTORIES = histories(25);
+const HISTORIES = histories(15);
 /** Within so many histories the loss of a protection has to show. */
 const NOTICED_WITHIN = 200;
 /** Of what few histories notice: a seed that did. */

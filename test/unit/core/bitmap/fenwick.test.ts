@@ -13,12 +13,10 @@ describe("taken counts", () => {
       const delta = random.below(pageSize + 1) - (list[page] ?? 0);
       counts.add(page, delta);
       list[page] = (list[page] ?? 0) + delta;
-      let k = 0;
-      list.forEach((taken, i) => {
-        expect(counts.before(i)).toBe(list.slice(0, i).reduce((sum, each) => sum + each, 0));
-        for (let rest = 0; rest < pageSize - taken; rest++) expect(counts.pageOfFree(k++)).toEqual({ page: i, rest });
-      });
-      expect(() => counts.pageOfFree(k)).toThrow("not that many free");
+      const free = list.flatMap((taken, i) => Array.from({ length: pageSize - taken }, (_, rest) => ({ page: i, rest })));
+      expect(list.map((_, i) => counts.before(i))).toEqual(list.map((_, i) => list.slice(0, i).reduce((sum, each) => sum + each, 0)));
+      expect(free.map((_, k) => counts.pageOfFree(k))).toEqual(free);
+      expect(() => counts.pageOfFree(free.length)).toThrow("not that many free");
     }
   });
 

@@ -20,7 +20,9 @@ export default defineConfig({
     }),
   ],
   test: {
-    include: slow ? ["test/object/slow/*.test.ts"] : [...Object.keys(UNIT_IN_WORKERD), "test/object/*.test.ts"],
+    include: slow
+      ? ["test/object/slow/*.test.ts"]
+      : [...Object.keys(UNIT_IN_WORKERD), "test/object/{access,addresses,controllers,store}/*.test.ts"],
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.
     isolate: slow,

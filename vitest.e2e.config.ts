@@ -7,22 +7,22 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const slow = process.env["SERVICENET_SLOW"] === "1";
 
-const quickFiles = { include: ["test/e2e/*.test.ts", "test/e2e/conformance/*.test.ts"] };
+const quickFiles = { include: ["test/e2e/{serve,wire,cluster,machines,project,conformance}/*.test.ts"] };
 /** A hundred clients and more at full speed, or requests of megabytes: they fill the machine. */
-const ALONE = ["chaos", "growing", "hostile-bodies", "hostile-size", "overload"].map((name) => `test/e2e/slow/${name}.test.ts`);
+const ALONE = ["chaos", "growing", "hostile-bodies", "hostile-size", "overload"].map((name) => `test/e2e/slow/wire/${name}.test.ts`);
 const slowProjects = {
   projects: [
     {
       extends: true as const,
       // A file waits for each kubectl: for two cores there are more files.
-      test: { name: "kubectl", include: ["test/e2e/kubectl/*.test.ts"], isolate: false, maxWorkers: 4, sequence: { groupOrder: 0 } },
+      test: { name: "kubectl", include: ["test/e2e/kubectl/**/*.test.ts"], isolate: false, maxWorkers: 4, sequence: { groupOrder: 0 } },
     },
     {
       extends: true as const,
       // Each has servers of its own, and waits for clocks, deaths and clients four fifths of its time: for two cores there are more files.
       test: {
         name: "waiting",
-        include: ["test/e2e/slow/*.test.ts", "test/e2e/clients/*.test.ts"],
+        include: ["test/e2e/slow/*/*.test.ts", "test/e2e/clients/*.test.ts"],
         exclude: ALONE,
         maxWorkers: 6,
         sequence: { groupOrder: 1 },

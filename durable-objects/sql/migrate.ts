@@ -3,7 +3,7 @@ import { CLUSTER_GONE } from "../../src/tenancy/rpc";
 /** The only table of an object whose cluster was deleted. */
 export const TOMBSTONE = "_cluster_deleted";
 
-/** One step of an object's schema. Steps are only ever appended; a step that was released is never edited (test/object/released-schemas.test.ts). */
+/** One step of an object's schema. Steps are only ever appended; a step that was released is never edited (test/object/store/released-schemas.test.ts). */
 export interface Migration {
   /** 1, 2, 3, … */
   id: number;

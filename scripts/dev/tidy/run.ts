@@ -15,6 +15,7 @@ import {
   untestedHazards,
 } from "./citations";
 import { deadCode } from "./dead-code";
+import { heaps } from "./heaps";
 import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "./house";
 import { arrows, circles, type Imports, layerFindings } from "./imports";
 import { longSentences, withoutReader } from "./pages";
@@ -45,6 +46,7 @@ export async function tidyFindings({ root, sources, write, cited }: Tidying): Pr
     ...citations(root, sources),
     ...circles(imports).map((circle) => `${circle.join(", ")} import each other`),
     ...layerFindings(imports),
+    ...heaps(sources.keys()),
     ...(await house({ root, sources, write }, imports)),
   ];
 }
@@ -103,7 +105,7 @@ function pagesBelow(root: string): string[] {
 
 /** What may cite something. The tests of this check cite what does not exist. */
 function codeOf(sources: Sources): Citing[] {
-  return [...sources.values()].filter(({ path }) => !/^(scripts\/dev\/tidy\/|test\/e2e\/tidy\.test\.ts$)/.test(path));
+  return [...sources.values()].filter(({ path }) => !/^(scripts\/dev\/tidy\/|test\/e2e\/project\/tidy\.test\.ts$)/.test(path));
 }
 
 /** The text of a file below the root, "" for a folder, undefined when there is neither. A file is read once. */

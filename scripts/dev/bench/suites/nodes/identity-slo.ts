@@ -3,7 +3,7 @@
  * instances, and none is older than two intervals. They hold for clusters with traffic: each is asked every second, as everywhere else nothing is renewed.
  *
  * There is one instance, and it keeps its host name. So the count shows that a restart takes its own Lease back. It does not show that the Lease of an
- * instance that is gone goes: that takes the Lease's duration and the period of collection (test/e2e/slow/identity-restarts.test.ts).
+ * instance that is gone goes: that takes the Lease's duration and the period of collection (test/e2e/slow/cluster/identity-restarts.test.ts).
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeFolder, type Server, startServer, temporaryFolder } from "../../../../../test/support/server/server";

@@ -92,6 +92,7 @@ export const storeys: readonly (readonly Wing[])[] = [
         ["access"],
         ["system"],
         ["handlers"],
+        ["dispatch"],
       ],
     },
   ],

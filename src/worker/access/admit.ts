@@ -19,22 +19,20 @@ import type { Policy } from "../../access/rbac/policy";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import type { Env } from "../../../durable-objects/platform/env";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import type { RequestUrl } from "../http/read/request-url";
 import { ClusterGone } from "../routing/call";
 import { activeIdOf, forgetCluster } from "../routing/known-clusters";
+import { isForAnybody, isServers } from "../routing/routes";
 import type { Access } from "./access";
 import { authenticate, reviewToken } from "./authenticate";
 import { ensureDefaultPolicy } from "./default-policy";
 import { policyOf } from "./policies";
 
-/** Whoever keeps a server alive asks without rights. Which other clusters there are is nobody's business. Upstream: flag `--authorization-always-allow-paths`. */
-const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
-const SERVERS_PATH = /^\/admin\/tokens(?:\/|$)/;
-
 export interface Asking {
   env: Env;
   config: Config;
   request: Request;
+  url: RequestUrl;
   /** keeps work running after the answer */
   beside(work: Promise<unknown>): void;
 }
@@ -49,47 +47,38 @@ export interface Admission {
 
 /** Who asks, for what, and whether he may. Does not throw for a refusal: `access` has its Status. */
 export async function admit(asking: Asking): Promise<Admission> {
-  const { cluster, path, query } = splitRequestUrl(asking.request.url);
-  const asked = attributesOf(asking.request.method, path, parseQuery(query));
+  const { path, query } = asking.url;
+  const asked = attributesOf(asking.request.method, path, query);
   if (allowsAll(asking.config)) return { asked, caller: ANONYMOUS_CALLER, access: ok({ ...OPEN, asked }) };
   let caller = ANONYMOUS_CALLER;
-  const access = await judgedOnce(asking, { cluster, path, asked }, (known) => (caller = known));
+  const access = await judgedOnce(asking, asked, (known) => (caller = known));
   return { asked, caller: access.ok ? access.value.caller : caller, access };
 }
 
-interface Target {
-  /** its name; "" = the server as a whole */
-  cluster: string;
-  path: string;
-  asked: Attributes;
-}
-
 /** Where the cluster that was known has been deleted, its record is asked, and the request is judged again. */
-async function judgedOnce(asking: Asking, target: Target, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
+async function judgedOnce(asking: Asking, asked: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
   try {
-    return await judged(asking, target, known);
+    return await judged(asking, asked, known);
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
-    forgetCluster(target.cluster);
+    forgetCluster(asking.url.cluster);
   }
   try {
-    return await judged(asking, target, known);
+    return await judged(asking, asked, known);
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
     return err(serviceUnavailable("the cluster is being deleted", RETRY_AFTER_SECONDS));
   }
 }
 
-async function judged(
-  asking: Asking,
-  { cluster, path, asked: attributes }: Target,
-  known: (caller: Caller) => void,
-): Promise<Result<Access, Status>> {
+async function judged(asking: Asking, attributes: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
   const { env, config, request } = asking;
+  const { cluster, path } = asking.url;
   const authenticated = await authenticate(env, request.headers, cluster, asking.beside);
   if (!authenticated.ok) return authenticated;
+  // Which other clusters there are is nobody's business.
   const isPublic =
-    (PROBES.has(path) && cluster === DEFAULT_CLUSTER) || (config.anonymousNodeHealth && nodeHealthQuestion(path) !== undefined);
+    (isForAnybody(path) && cluster === DEFAULT_CLUSTER) || (config.anonymousNodeHealth && nodeHealthQuestion(path) !== undefined);
   const sender = authenticated.value ?? (isPublic || config.anonymousAuth ? ANONYMOUS_CALLER : undefined);
   if (!sender) return err(unauthorized());
   known(sender);
@@ -163,8 +152,8 @@ function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }:
 function allowed(access: Access, cluster: string): Result<Access, Status> {
   const { asked, caller, judge, makesClusters } = access;
   const { user } = caller;
-  const isServers = cluster === "" || (asked.kind === "path" && SERVERS_PATH.test(asked.path));
-  const { decision, reason, podOf } = isServers && !makesClusters ? NO_DECISION : judge(user, asked);
+  const isOfServer = cluster === "" || (asked.kind === "path" && isServers(asked.path));
+  const { decision, reason, podOf } = isOfServer && !makesClusters ? NO_DECISION : judge(user, asked);
   if (decision !== "allow") return err(notAllowed(user, asked, reason));
   return ok(podOf === undefined ? access : { ...access, hides: (object) => hiddenPod(object, podOf, access) });
 }

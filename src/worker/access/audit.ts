@@ -7,10 +7,10 @@ import { definitionOf } from "../../api/registry/all";
 import { assert } from "../../core/base/assert";
 import type { Env } from "../../../durable-objects/platform/env";
 import { log } from "../http/log";
-import { splitRequestUrl } from "../http/read/request-url";
+import { originForm, type RequestUrl } from "../http/read/request-url";
+import { REVIEW_GROUPS } from "../routing/review-kinds";
 import type { Admission } from "./admit";
 
-const REVIEW_GROUPS: readonly string[] = ["authentication.k8s.io", "authorization.k8s.io"];
 /** A larger body is not recorded. */
 const BODY_MAX_BYTES = 4_096;
 
@@ -36,6 +36,7 @@ export function auditedBody(env: Env, request: Request): Promise<string> | undef
 export interface Answered {
   env: Env;
   request: Request;
+  url: RequestUrl;
   response: Response;
   admission: Admission;
   auditId: string;
@@ -45,7 +46,7 @@ export interface Answered {
 }
 
 /** Undefined = done; else the rest of the work, which the answer does not wait for. */
-export function writeAudit({ env, request, response, admission, auditId, receivedMs, body }: Answered): Promise<void> | undefined {
+export function writeAudit({ env, request, url, response, admission, auditId, receivedMs, body }: Answered): Promise<void> | undefined {
   const { asked, caller, access } = admission;
   const level = auditLevelOf(policyOf(env), isReview(asked) ? "get" : asked.verb, auditId);
   if (level === "None") return undefined;
@@ -53,10 +54,10 @@ export function writeAudit({ env, request, response, admission, auditId, receive
   const facts = {
     auditId,
     level,
-    cluster: splitRequestUrl(request.url).cluster,
+    cluster: url.cluster,
     caller,
     attributes: asked,
-    requestUri: targetOf(request.url),
+    requestUri: originForm(request.url),
     userAgent: request.headers.get("User-Agent") ?? "",
     sourceIp: sourceIpOf(env, request),
     code: response.status,
@@ -80,17 +81,10 @@ function sourceIpOf(env: Env, request: Request): string {
 
 /** A review is created and stores nothing: a read in the form of a write. */
 function isReview(asked: Attributes): boolean {
-  return asked.kind === "resource" && REVIEW_GROUPS.includes(asked.group) && asked.resource.endsWith("reviews");
+  return asked.kind === "resource" && REVIEW_GROUPS.has(asked.group) && asked.resource.endsWith("reviews");
 }
 
 /** Upstream's names: apiserver pkg/endpoints/filters/authorization.go. */
 function decisionOf(access: Admission["access"]): Record<string, string> {
   return { "authorization.k8s.io/decision": access.ok ? "allow" : "forbid" };
-}
-
-/** Path and query. */
-function targetOf(url: string): string {
-  const scheme = url.startsWith("/") ? -1 : url.indexOf("://");
-  const slash = scheme < 0 ? 0 : url.indexOf("/", scheme + 3);
-  return slash < 0 ? "/" : url.slice(slash);
 }

@@ -1,5 +1,5 @@
 /**
- * POST of a document to a create-only subresource. The document acts on the object and is not stored; dispatch.ts has those that are answered instead.
+ * POST of a document to a create-only subresource. The document acts on the object and is not stored; ../dispatch/object-routes.ts has those that are answered instead.
  * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
  */
 import type { DeleteOptions, KubeObject } from "../../api/meta/kubernetes";

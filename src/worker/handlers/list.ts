@@ -1,7 +1,6 @@
 /** GET of a collection: the store streams the final text. Upstream: apiserver endpoints/handlers/get.go (ListResource). */
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
 import { listSizes } from "../http/answer/list-sizes";
-import { splitRequestUrl } from "../http/read/request-url";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { askCollection, collectionResponse, representationOf } from "./collection";
 
@@ -15,7 +14,7 @@ export async function list(request: ResourceRequest): Promise<Response> {
   const answer = await askCollection(request, options.value, representation.value);
   if (answer.ok) {
     const { namespace, definition } = request.info;
-    const { cluster } = splitRequestUrl(request.request.url);
+    const { cluster } = request.url;
     listSizes.note({ cluster, group: definition.group, resource: definition.resource, namespace }, request.query, answer.value);
   }
   return answer.ok ? collectionResponse(request, answer.value) : refuse(request, answer.error);

@@ -9,17 +9,20 @@ import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { storedResource } from "../../api/registry/all";
 import type { Place } from "../http/in-flight";
 import type { Accepted, Shape } from "../http/negotiate/negotiate";
+import type { RequestUrl } from "../http/read/request-url";
 import type { RequestInfo } from "../routing/request-info";
 import { type Rendering, statusResponse } from "../http/answer/respond";
 
 export interface ResourceRequest {
   env: Env;
   request: Request;
+  url: RequestUrl;
   /** who sends it, and what he may do */
   access: Access;
   /** its place among the requests under way */
   place: Place;
   info: RequestInfo;
+  /** that of `url` */
   query: URLSearchParams;
   userAgent: string;
   /** the request's `timeout` parameter in milliseconds; 0 = none, as for a watch, which ignores it */

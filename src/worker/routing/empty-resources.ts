@@ -38,8 +38,27 @@ export const EMPTY_RESOURCES: readonly EmptyResource[] = [
   { group: "apps", version: "v1", resource: "replicasets", kind: "ReplicaSet", namespaced: true },
 ];
 
-/** As a route, without a trailing slash. */
-export function listRoute({ group, version, resource, namespaced }: EmptyResource): string {
-  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  return namespaced ? `${root}/namespaces/:namespace/${resource}` : `${root}/${resource}`;
+export interface EmptyTarget {
+  resource: EmptyResource;
+  /** "" = the list */
+  name: string;
+}
+
+/**
+ * The list, or the object of a kind that discovery names, that a path in a version asks for; undefined = none of these. Nothing is decoded.
+ *
+ * @param rest the path after the version, percent-encoded, without its leading slash
+ */
+export function emptyTarget(group: string, version: string, rest: string): EmptyTarget | undefined {
+  for (const resource of EMPTY_RESOURCES) {
+    if (resource.group !== group || resource.version !== version) continue;
+    const [first, name = "", ...more] = resource.namespaced ? withoutNamespace(rest) : rest.split("/");
+    if (first === resource.resource && more.length === 0 && (name === "" || resource.discovered)) return { resource, name };
+  }
+  return undefined;
+}
+
+function withoutNamespace(rest: string): string[] {
+  const [first, namespace, ...parts] = rest.split("/");
+  return first === "namespaces" && namespace ? parts : [];
 }

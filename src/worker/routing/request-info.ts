@@ -12,8 +12,9 @@
  */
 import { badRequest, methodNotAllowed, qualifiedResource, type Status, unknownResource } from "../../api/meta/status";
 import type { ActionDefinition, ConnectDefinition, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
-import type { CONNECT_METHODS } from "../../api/schema/openapi/openapi";
 import type { Subresource } from "../../api/rpc/store";
+import type { Review } from "./review-kinds";
+import { isRead, verbOn } from "./routes";
 import type { ServedVersion } from "./served";
 import { unservedResource } from "./unserved-resources";
 
@@ -30,19 +31,27 @@ export interface RequestInfo {
   subresource: Subresource;
 }
 
-export type RequestTarget =
-  | { kind: "resource"; info: RequestInfo }
+/** What each kind of target has. Kinds with their methods: TARGET_ROUTES in routes.ts, where `resource` is `object` or `collection`. */
+interface Targets {
+  resource: { info: RequestInfo };
   /** a document for a create-only subresource, or for the collection that stands for it (its name is "") */
-  | { kind: "action"; info: RequestInfo; action: ActionDefinition }
+  action: { info: RequestInfo; action: ActionDefinition };
   /** `path` is what stands behind the subresource: "" or from a slash on. The name is an id that may name a scheme and a port, too */
-  | { kind: "connect"; info: RequestInfo; connect: ConnectDefinition; path: string }
+  connect: { info: RequestInfo; connect: ConnectDefinition; path: string };
   /** a read-only document under an object; the verb is get */
-  | { kind: "view"; info: RequestInfo; view: ObjectView }
+  view: { info: RequestInfo; view: ObjectView };
   /** a document about an object; the verb is update or create, which do the same */
-  | { kind: "report"; info: RequestInfo; report: ObjectReport }
-  /** a create-only review of authentication or authorization */
-  | { kind: "review"; resource: string; namespace: string }
-  | { kind: "refused"; status: Status };
+  report: { info: RequestInfo; report: ObjectReport };
+  /** a create-only review of authentication or authorization; `namespace` is "" for cluster-scoped ones */
+  review: { review: Review; namespace: string };
+  refused: { status: Status };
+}
+
+/** What a request inside a group and version asks for: one of the kinds `K`. */
+export type RequestTarget<K extends keyof Targets = keyof Targets> = { [Kind in K]: { readonly kind: Kind } & Targets[Kind] }[K];
+
+/** Kinds of targets that somebody answers. */
+export type TargetKind = Exclude<keyof Targets, "refused">;
 
 interface Place {
   namespace: string;
@@ -73,7 +82,7 @@ export function requestTarget(
     const { definition, connect, name } = connected;
     const problem = invalidSegment("Name", name);
     if (problem) return refused(problem);
-    const verb = CONNECT_VERBS[method];
+    const verb = verbOn("connect", method);
     if (!verb) return refused(methodNotAllowed());
     const info: RequestInfo = { cluster, verb, definition, version: served.version, namespace: "", name, subresource: "" };
     return { kind: "connect", info, connect, path: connectPath(segments.parts.slice(3), rest.endsWith("/")) };
@@ -85,24 +94,22 @@ export function requestTarget(
   const unknown = (): RequestTarget => refused(unservedResource(served.group, parts, served.resources.has(resource)) ?? unknownResource());
   if (parts.length === 0 || parts.length > 3 || resource === "" || parts[2] === "") return unknown();
   // Rights on a path of this form are those to watch, so nothing else may stand behind it.
-  if (legacyWatch && method !== "GET" && method !== "HEAD") return refused(methodNotAllowed());
-  if (served.reviews.has(resource)) {
-    if (parts.length > 1 || served.reviews.get(resource)?.namespaced !== isNamespaced) return refused(unknownResource());
+  if (legacyWatch && !isRead(method)) return refused(methodNotAllowed());
+  const review = served.reviews.get(resource);
+  if (review) {
+    if (parts.length > 1 || review.namespaced !== isNamespaced) return refused(unknownResource());
     if (isNamespaced && namespace === "") return refused(NO_NAMESPACE);
-    return method === "POST" ? { kind: "review", resource, namespace } : refused(methodNotAllowed());
+    return verbOn("review", method) ? { kind: "review", review, namespace } : refused(methodNotAllowed());
   }
   const acted = actionAsked(served, parts, isNamespaced);
   if (acted) {
     const lacks = missingName(parts, isNamespaced, namespace) ?? (isNamespaced && namespace === "" ? NO_NAMESPACE : undefined);
     const problem = lacks ?? invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
     if (problem) return refused(problem);
-    if (method !== "POST") return refused(methodNotAllowed());
+    const verb = verbOn("action", method);
+    if (!verb) return refused(methodNotAllowed());
     const { definition, action } = acted;
-    return {
-      kind: "action",
-      info: { cluster, verb: "create", definition, version: served.version, namespace, name, subresource: "" },
-      action,
-    };
+    return { kind: "action", info: { cluster, verb, definition, version: served.version, namespace, name, subresource: "" }, action };
   }
   const definition = served.resources.get(resource);
   const view = definition?.views?.find((known) => known === subresource);
@@ -111,15 +118,12 @@ export function requestTarget(
   const segmentProblem =
     missingName(parts, isNamespaced, namespace) ?? invalidSegment("Namespace", namespace) ?? invalidSegment("Name", name);
   if (segmentProblem) return refused(segmentProblem);
-  if (view) {
-    if (legacyWatch || (method !== "GET" && method !== "HEAD")) return refused(methodNotAllowed());
-    const info: RequestInfo = { cluster, verb: "get", definition, version: served.version, namespace, name, subresource: "" };
-    return { kind: "view", info, view };
-  }
-  if (report) {
-    if (legacyWatch || (method !== "PUT" && method !== "POST")) return refused(methodNotAllowed());
-    const verb = method === "PUT" ? "update" : "create";
-    return { kind: "report", info: { cluster, verb, definition, version: served.version, namespace, name, subresource: "" }, report };
+  if (view || report) {
+    const verb = legacyWatch ? undefined : verbOn(view ? "view" : "report", method);
+    if (!verb) return refused(methodNotAllowed());
+    const info: RequestInfo = { cluster, verb, definition, version: served.version, namespace, name, subresource: "" };
+    if (view) return { kind: "view", info, view };
+    if (report) return { kind: "report", info, report };
   }
   const wantsWatch = legacyWatch || (watchParameter && name === "");
   const verb = verbOf(method, { name, subresource, isNamespaced, wantsWatch, legacyWatch }, definition);
@@ -160,17 +164,6 @@ function placeOf(parts: string[], group: string): Place {
   const isNamespaced = first === "namespaces" && third !== undefined && (group !== "" || (third !== "status" && third !== "finalize"));
   return isNamespaced ? { namespace: second, isNamespaced, parts: parts.slice(2) } : { namespace: "", isNamespaced, parts };
 }
-
-/** The verb of each of CONNECT_METHODS. Upstream: apiserver pkg/endpoints/request/requestinfo.go, which knows none for OPTIONS. */
-const CONNECT_VERBS: Readonly<Record<string, Verb | undefined>> = {
-  DELETE: "delete",
-  GET: "get",
-  HEAD: "get",
-  OPTIONS: "get",
-  PATCH: "patch",
-  POST: "create",
-  PUT: "update",
-} satisfies Record<(typeof CONNECT_METHODS)[number], Verb>;
 
 /** The connect subresource that the path begins with. They are those of resources without namespaces. */
 function connectAsked(
@@ -258,20 +251,8 @@ function verbOf(method: string, asked: Asked, definition: ResourceDefinition): V
 }
 
 function methodVerb(method: string, asked: Asked): Verb | undefined {
-  const read = method === "GET" || method === "HEAD";
-  if (asked.legacyWatch) return read && asked.subresource === "" ? "watch" : undefined;
-  const named = asked.name !== "";
-  if (read) return named ? "get" : asked.wantsWatch ? "watch" : "list";
-  switch (method) {
-    case "POST":
-      return named ? undefined : "create";
-    case "PUT":
-      return named ? "update" : undefined;
-    case "PATCH":
-      return named ? "patch" : undefined;
-    case "DELETE":
-      return named ? "delete" : "deletecollection";
-    default:
-      return undefined;
-  }
+  if (asked.legacyWatch) return isRead(method) && asked.subresource === "" ? "watch" : undefined;
+  if (asked.name !== "") return verbOn("object", method);
+  const verb = verbOn("collection", method);
+  return verb === "list" && asked.wantsWatch ? "watch" : verb;
 }

@@ -31,3 +31,6 @@ export const REVIEWS: readonly Review[] = [
   review("authorization.k8s.io", "SelfSubjectRulesReview", false, SelfSubjectRulesReviewSchema),
   review("authorization.k8s.io", "SubjectAccessReview", false, SubjectAccessReviewSchema),
 ];
+
+/** Groups in which a create of what ends with `reviews` stores nothing. */
+export const REVIEW_GROUPS: ReadonlySet<string> = new Set(REVIEWS.map(({ group }) => group));

@@ -2,12 +2,10 @@
  * The registry as routes see it: group and version -> resources. Without those whose feature gate is off, and without confidential ones where other
  * machines reach a server that asks nobody who he is. Built once per isolate.
  */
-import type { Env } from "../../../durable-objects/platform/env";
 import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
-import { allowsAll } from "../../core/config/config";
-import { configOf } from "./config-guard";
+import { allowsAll, type Config } from "../../core/config/config";
 import { EMPTY_RESOURCES, type EmptyResource } from "./empty-resources";
 import { type Review, REVIEWS } from "./review-kinds";
 
@@ -61,11 +59,10 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
   return { versions: [...versions.values()] };
 }
 
-/** What this isolate serves under its configuration. */
-export function servedApis(env: Env): ServedApis {
-  const config = configOf(env);
-  const multiCidr = !config.ok || config.value.featureGates.MultiCIDRServiceAllocator;
-  const confidential = config.ok && (config.value.loopbackOnly || !allowsAll(config.value));
+/** What a server serves under its configuration. */
+export function servedApis(config: Config): ServedApis {
+  const multiCidr = config.featureGates.MultiCIDRServiceAllocator;
+  const confidential = config.loopbackOnly || !allowsAll(config);
   const found = APIS.find((apis) => apis.multiCidr === multiCidr && apis.confidential === confidential);
   assert(found !== undefined, "served: there is one list for each combination");
   return found;

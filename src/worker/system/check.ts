@@ -20,7 +20,7 @@ import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, s
 import { CHECKS_MAX, IN_FLIGHT_PERIOD_MS } from "../http/limits";
 import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate/negotiate";
 import { call } from "../routing/call";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/answer/respond";
 import { CheckRefused, RpcSource } from "./check-source";
 
@@ -51,8 +51,7 @@ export function ownersResponse(env: Env, cluster: string, request: Request): Pro
 
 /** GET /check/owners/{uid} */
 export function ownerResponse(env: Env, cluster: string, request: Request, uid: string): Promise<Response> {
-  const { query } = splitRequestUrl(request.url);
-  const after = parseQuery(query).get("after") ?? "0";
+  const after = urlOf(request).query.get("after") ?? "0";
   if (!/^\d{1,15}$/.test(after)) return Promise.resolve(statusResponse(badRequest(`after=${after}: must be a position`)));
   const source = new RpcSource(env, cluster);
   // A call to an unknown uid would create an object.
@@ -77,8 +76,7 @@ async function answered(request: Request, read: () => Promise<object | undefined
   if (request.method !== "GET" && request.method !== "HEAD") return statusResponse(methodNotAllowed());
   const encoding = negotiateDocument(request.headers.get("Accept"));
   if (!encoding) return statusResponse(notAcceptable(DOCUMENT_TYPES));
-  const { query } = splitRequestUrl(request.url);
-  const rendering = renderingOf(encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
+  const rendering = renderingOf(encoding, urlOf(request).query, request.headers.get("User-Agent") ?? "");
   try {
     const body = await read();
     return body ? jsonResponse(200, JSON.stringify(body), rendering) : pageNotFound();

@@ -18,7 +18,7 @@ import { ensureBootstrapped } from "../routing/bootstrap";
 import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster, setControllers } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../http/answer/respond";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { readClusterBody } from "./cluster-body";
 
 /** The document: a kind of this server alone. */
@@ -32,7 +32,7 @@ interface Asked {
 
 /** `segment`: the last of the path, percent-encoded. */
 export function clusterResponse(env: Env, request: Request, segment: string): Promise<Response> {
-  const rendering = renderingOf("json", parseQuery(splitRequestUrl(request.url).query), request.headers.get("User-Agent") ?? "");
+  const rendering = renderingOf("json", urlOf(request).query, request.headers.get("User-Agent") ?? "");
   const asked: Asked = { env, name: decoded(segment), rendering };
   const problems = validateDNS1123Label(asked.name);
   switch (request.method) {

@@ -3,7 +3,7 @@ import { notAcceptable } from "../../api/meta/status";
 import { authorityOf } from "../http/read/authority";
 import { DOCUMENT_TYPES, negotiateDocument, wantsAggregatedDiscovery } from "../http/negotiate/negotiate";
 import { hashOf } from "../http/hash";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/answer/respond";
 import type { ServedApis, ServedVersion } from "../routing/served";
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "./discovery-documents";
@@ -79,6 +79,5 @@ async function etagOf(apis: ServedApis, which: string, text: string): Promise<st
 function plainResponse(request: Request, text: string): Response {
   const encoding = negotiateDocument(request.headers.get("Accept"));
   if (!encoding) return statusResponse(notAcceptable(DOCUMENT_TYPES));
-  const query = parseQuery(splitRequestUrl(request.url).query);
-  return jsonResponse(200, text, renderingOf(encoding, query, request.headers.get("User-Agent") ?? ""));
+  return jsonResponse(200, text, renderingOf(encoding, urlOf(request).query, request.headers.get("User-Agent") ?? ""));
 }

@@ -16,13 +16,14 @@ import {
   type Transform,
 } from "../http/negotiate/negotiate";
 import { queryBool } from "../http/read/query";
-import { parseQuery } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/answer/respond";
 import type { EmptyResource } from "../routing/empty-resources";
 
-/** The answer to a GET of the collection; undefined for a watch, which is not served. `query` is raw. There is no protobuf form. */
-export function emptyListResponse(resource: EmptyResource, { headers }: Request, rawQuery: string): Response | undefined {
-  const query = parseQuery(rawQuery);
+/** The answer to a GET of the collection; undefined for a watch, which is not served. There is no protobuf form. */
+export function emptyListResponse(resource: EmptyResource, request: Request): Response | undefined {
+  const { headers } = request;
+  const { query } = urlOf(request);
   if (queryBool(query, "watch")) return undefined;
   const [accept, userAgent] = [headers.get("Accept"), headers.get("User-Agent") ?? ""];
   const refuse = (status: Status): Response => statusResponse(status, refusalRendering(accept, query, userAgent));

@@ -26,7 +26,7 @@ import { readJsonObject } from "../http/read/read-json";
 import { configOf } from "../routing/config-guard";
 import { parseWriteOptions } from "../http/read/write-options";
 import { call } from "../routing/call";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { statusResponse } from "../http/answer/respond";
 
 const RESOURCE = { group: "", resource: "serviceipallocations", kind: "RangeAllocation" };
@@ -51,8 +51,7 @@ interface Cause {
 
 /** Answers a Status of success that names the addresses that differ, up to a bound; 409 for another range, 400 for an invalid document. */
 export async function importResponse(env: Env, cluster: string, request: Request, { name, range, taken }: Present): Promise<Response> {
-  const { query } = splitRequestUrl(request.url);
-  const options = parseWriteOptions("UpdateOptions", parseQuery(query), { userAgent: "", group: "", version: "v1" });
+  const options = parseWriteOptions("UpdateOptions", urlOf(request).query, { userAgent: "", group: "", version: "v1" });
   if (!options.ok) return statusResponse(options.error);
   const brought = await readBrought(env, request);
   if (!brought.ok) return statusResponse(brought.error);

@@ -5,14 +5,13 @@ import { notAcceptable } from "../../api/meta/status";
 import { type RangesView, serviceRanges } from "../../addresses/ranges/service-ranges";
 import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate/negotiate";
 import { call } from "../routing/call";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { jsonResponse, renderingOf, statusResponse } from "../http/answer/respond";
 
 export async function rangesResponse(env: Env, cluster: string, request: Request): Promise<Response> {
-  const { query } = splitRequestUrl(request.url);
   const encoding = negotiateDocument(request.headers.get("Accept"));
   if (!encoding) return statusResponse(notAcceptable(DOCUMENT_TYPES));
-  const rendering = renderingOf(encoding, parseQuery(query), request.headers.get("User-Agent") ?? "");
+  const rendering = renderingOf(encoding, urlOf(request).query, request.headers.get("User-Agent") ?? "");
   const reading = await call(() => coordinator(env, cluster).ranges(), { what: "coordinator.ranges", repeatable: true });
   if (!reading.ok) return statusResponse(reading.error, rendering);
   const { revision, epoch, sources, claims } = reading.value;

@@ -19,7 +19,7 @@ import { parseStoreName } from "../../api/store/list/list-copy";
 import type { BeginningAbove } from "../../api/rpc/store";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../api/schema/json/json-value";
 import { readJsonObject } from "../http/read/read-json";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { jsonResponse, renderingOf, statusResponse } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
@@ -31,7 +31,7 @@ const MEMBERS = ["asOf", "heads", "resources"];
 const HEAD = /^\d{1,16}$/;
 
 export async function revisionsResponse(env: Env, cluster: string, request: Request): Promise<Response> {
-  const rendering = renderingOf("json", parseQuery(splitRequestUrl(request.url).query), request.headers.get("User-Agent") ?? "");
+  const rendering = renderingOf("json", urlOf(request).query, request.headers.get("User-Agent") ?? "");
   if (request.method !== "POST") return statusResponse(methodNotAllowed(), rendering);
   const stores = new Map(allStores(env, cluster).map((store) => [qualifiedResource(store.definition), store]));
   const config = configOf(env);

@@ -27,7 +27,7 @@ import { parseTime, rfc3339Seconds } from "../../api/meta/time";
 import type { JsonObject, JsonValue } from "../../api/schema/json/json-value";
 import { err, ok, type Result } from "../../core/base/result";
 import { readJsonObject } from "../http/read/read-json";
-import { parseQuery, splitRequestUrl } from "../http/read/request-url";
+import { urlOf } from "../http/read/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse, type TextRendering } from "../http/answer/respond";
 import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
@@ -42,11 +42,7 @@ type Answer = Result<{ code: number; document: object }, Status>;
 
 /** @param path behind `/admin/tokens`: "", `/{id}`, `/{id}/rotate` */
 export async function tokensResponse(env: Env, request: Request, path: string): Promise<Response> {
-  const rendering: TextRendering = renderingOf(
-    "json",
-    parseQuery(splitRequestUrl(request.url).query),
-    request.headers.get("User-Agent") ?? "",
-  );
+  const rendering: TextRendering = renderingOf("json", urlOf(request).query, request.headers.get("User-Agent") ?? "");
   const [, id = "", action, ...more] = path === "/" ? [""] : path.split("/");
   if (more.length > 0 || (path !== "" && path !== "/" && id === "") || (action !== undefined && action !== "rotate")) return pageNotFound();
   const answer = await answerOf(env, request, id, action !== undefined);

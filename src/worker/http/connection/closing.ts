@@ -3,7 +3,7 @@
  * where the body of an answer breaks. So the body breaks behind its last byte, with an error that the runner knows and leaves out of its log.
  */
 import { queryBool } from "../read/query";
-import { parseQuery, splitRequestUrl } from "../read/request-url";
+import { urlOf } from "../read/request-url";
 
 /** Text of that error. */
 export const CLOSING = "the connection closes, as its client asked";
@@ -15,13 +15,14 @@ const CLOSING_BYTES_MAX = 4 * 1024 * 1024;
  * Whether the connection is to close after the answer: the client says so, or speaks HTTP/1.0. The runtime does not tell the version, but from 1.1 on
  * every request has a Host. A watch is not waited for.
  */
-export function wantsClose({ url, headers }: Request): boolean {
+export function wantsClose(request: Request): boolean {
+  const { headers } = request;
   const connection = headers.get("Connection")?.toLowerCase();
   const tokens = connection?.split(",").map((token) => token.trim()) ?? [];
   const isOld = connection === undefined && !headers.has("Host");
   if (!isOld && !tokens.includes("close")) return false;
-  const { path, query } = splitRequestUrl(url);
-  return !queryBool(parseQuery(query), "watch") && !path.includes("/watch/");
+  const { path, query } = urlOf(request);
+  return !queryBool(query, "watch") && !path.includes("/watch/");
 }
 
 /**

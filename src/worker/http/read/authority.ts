@@ -3,7 +3,7 @@
  * 127.0.0.1 for a moment (DNS rebinding), would read what is served to this machine only.
  */
 import { parseAddress } from "../../../core/net/address";
-import { splitTarget } from "./request-url";
+import { urlOf } from "./request-url";
 
 /**
  * `host`, `host:port`, `[v6]:port`, `[v6%25zone]:port`; source of the characters: RFC 3986 §3.2.2 (reg-name), RFC 6874 §2 (zone). A zone is the
@@ -21,9 +21,9 @@ export function hostOf(authority: string): string | undefined {
 }
 
 /** `host:port` of an absolute target that has one, else of the Host header, as in Go; "" = there is none, as in HTTP/1.0. The user before an "@" is nobody here. */
-export function authorityOf({ url, headers }: Request): string {
-  const { authority = "" } = splitTarget(url);
-  return authority.slice(authority.lastIndexOf("@") + 1) || (headers.get("Host") ?? "");
+export function authorityOf(request: Request): string {
+  const { authority = "" } = urlOf(request);
+  return authority.slice(authority.lastIndexOf("@") + 1) || (request.headers.get("Host") ?? "");
 }
 
 /** Whether the authority of an absolute target can be read. */

@@ -7,12 +7,33 @@ import { DEFAULT_CLUSTER } from "../../../tenancy/cluster-id";
 const CLUSTERS_PREFIX = "/clusters/";
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-export interface RequestUrl {
-  cluster: string;
-  /** percent-encoded as sent, starts with "/"; inside the cluster, so the prefix is gone */
-  path: string;
-  /** without "?" */
-  query: string;
+/** A request's target inside its cluster. */
+export class RequestUrl {
+  #query: URLSearchParams | undefined;
+
+  /**
+   * @param authority of an absolute target: `user@host:port`; undefined = the target begins with its path
+   * @param cluster "" = the path is under /clusters/ and inside no cluster
+   * @param path percent-encoded as sent, starts with "/"; without the prefix of its cluster
+   * @param rawQuery without "?"
+   */
+  constructor(
+    readonly authority: string | undefined,
+    readonly cluster: string,
+    readonly path: string,
+    readonly rawQuery: string,
+  ) {}
+
+  /** The query, parsed at the first call; callers only read it. */
+  get query(): URLSearchParams {
+    return (this.#query ??= parseQuery(this.rawQuery));
+  }
+
+  /** The last segment of the path, percent-encoded; a slash at the end does not count. */
+  get lastSegment(): string {
+    const trimmed = this.path.endsWith("/") ? this.path.slice(0, -1) : this.path;
+    return trimmed.slice(trimmed.lastIndexOf("/") + 1);
+  }
 }
 
 /** What a request target says, percent-encoded as sent. */
@@ -42,12 +63,27 @@ export function splitTarget(url: string): TargetParts {
 
 /** The target's path and query inside their cluster. A path under an invalid cluster name stays whole, so that no route matches it. */
 export function splitRequestUrl(url: string): RequestUrl {
-  const { path: whole, query } = splitTarget(url);
-  if (!whole.startsWith(CLUSTERS_PREFIX)) return { cluster: DEFAULT_CLUSTER, path: whole, query };
-  const end = whole.indexOf("/", CLUSTERS_PREFIX.length);
-  const cluster = whole.slice(CLUSTERS_PREFIX.length, end < 0 ? whole.length : end);
-  if (end < 0 || !CLUSTER_NAME.test(cluster)) return { cluster: "", path: whole, query };
-  return { cluster, path: whole.slice(end), query };
+  const { authority, path, query } = splitTarget(url);
+  if (!path.startsWith(CLUSTERS_PREFIX)) return new RequestUrl(authority, DEFAULT_CLUSTER, path, query);
+  const end = path.indexOf("/", CLUSTERS_PREFIX.length);
+  const cluster = path.slice(CLUSTERS_PREFIX.length, end < 0 ? path.length : end);
+  if (end < 0 || !CLUSTER_NAME.test(cluster)) return new RequestUrl(authority, "", path, query);
+  return new RequestUrl(authority, cluster, path.slice(end), query);
+}
+
+const split = new WeakMap<Request, RequestUrl>();
+
+/** The URL of the request. It is split at the first call, and every later one gets the same. */
+export function urlOf(request: Request): RequestUrl {
+  let url = split.get(request);
+  if (!url) split.set(request, (url = splitRequestUrl(request.url)));
+  return url;
+}
+
+/** Path and query as sent, with the prefix of the cluster: what HTTP/1.1 calls origin-form, and Go the RequestURI. */
+export function originForm(url: string): string {
+  const { path, query } = splitTarget(url);
+  return url.includes("?") ? `${path}?${query}` : path;
 }
 
 const NO_QUERY = new URLSearchParams();

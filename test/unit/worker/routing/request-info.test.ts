@@ -18,7 +18,7 @@ function summary({ ask, served = CORE, watch = false }: Row): string {
     case "refused":
       return `${target.status.code} ${target.status.message ?? ""}`;
     case "review":
-      return `review ${target.resource} ${target.namespace}`;
+      return `review ${target.review.resource} ${target.namespace}`;
     case "action":
       return `${target.action.name} of ${target.info.definition.resource} ${target.info.namespace}/${target.info.name}`;
     case "report":

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitRequestUrl, splitTarget } from "../../../../../src/worker/http/read/request-url";
+import { originForm, splitRequestUrl, splitTarget, urlOf } from "../../../../../src/worker/http/read/request-url";
 
 describe("splitRequestUrl", () => {
   it.each([
@@ -27,8 +27,46 @@ describe("splitRequestUrl", () => {
     { url: `http://h/clusters/${"a".repeat(63)}/api`, want: { cluster: "a".repeat(63), path: "/api", query: "" } },
     { url: `http://h/clusters/${"a".repeat(64)}/api`, want: { cluster: "", path: `/clusters/${"a".repeat(64)}/api`, query: "" } },
   ])("$url: its cluster, path and query", ({ url, want }) => {
-    expect(splitRequestUrl(url)).toEqual(want);
+    const { cluster, path, rawQuery } = splitRequestUrl(url);
+    expect({ cluster, path, query: rawQuery }).toEqual(want);
   });
+
+  it("the query: is parsed once", () => {
+    const url = splitRequestUrl("http://h/api?watch=1&a=b%20c");
+    expect([...url.query]).toEqual([
+      ["watch", "1"],
+      ["a", "b c"],
+    ]);
+    expect(url.query).toBe(url.query);
+  });
+
+  it.each([
+    ["/check/owners/u-1", "u-1"],
+    ["/apis/apps/", "apps"],
+    ["/clusters/a%2Fb", "a%2Fb"],
+    ["/", ""],
+  ])("the last segment of %s: %j", (path, want) => {
+    expect(splitRequestUrl(`http://h${path}`).lastSegment).toBe(want);
+  });
+});
+
+it("the URL of a request: is split once, and each request has its own", () => {
+  const [first, second] = [new Request("http://h/api"), new Request("http://h/api")];
+  expect(urlOf(first).path).toBe("/api");
+  expect(urlOf(first)).toBe(urlOf(first));
+  expect(urlOf(second)).not.toBe(urlOf(first));
+});
+
+it.each([
+  ["http://h/clusters/east/apis?a=b", "/clusters/east/apis?a=b"],
+  ["http://u:p@h:1/a#/b", "/a#/b"],
+  ["/a?", "/a?"],
+  ["/a?b=http://h/c?d", "/a?b=http://h/c?d"],
+  ["http://h", "/"],
+  ["http://h?/healthz", "/?/healthz"],
+  ["*", "*"],
+])("the target of %s in an audit record: %s", (url, want) => {
+  expect(originForm(url)).toBe(want);
 });
 
 it.each([

@@ -1,0 +1,83 @@
+/** Who answers each row of PATH_ROUTES (../routing/routes.ts). The router has looked at the method and at the cluster before. */
+import { nodeHealthQuestion } from "../../proxy-health/rules/health-question";
+import { forbiddenPath, methodNotAllowed } from "../../api/meta/status";
+import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { pageNotFound, statusResponse } from "../http/answer/respond";
+import { isRead, type PathAnswer } from "../routing/routes";
+import { servedApis } from "../routing/served";
+import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse, sliceControllerResponse } from "../system/check";
+import { clusterResponse } from "../system/clusters";
+import { coreVersionsResponse, groupListResponse, groupResponse } from "../system/discovery";
+import type { Probe } from "../system/health-slis";
+import { checkPaths, probeResponse } from "../system/healthz";
+import { metricsResponse, slisResponse } from "../system/metrics";
+import { nodeHealthResponse, serviceHealthResponse } from "../system/node-health";
+import { nodeTargetsResponse } from "../system/node-targets";
+import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "../system/openapi";
+import type { Answer, PathRequest } from "../system/path-request";
+import { rangeAllocationsResponse } from "../system/range-allocations";
+import { rangesResponse } from "../system/ranges";
+import { revisionsResponse } from "../system/revisions";
+import { rootPathsResponse } from "../system/root-paths";
+import { tokensResponse } from "../system/tokens";
+import { versionResponse } from "../system/version";
+import { coreVersionResponse, groupVersionResponse } from "./group-version";
+
+export const ANSWERS: Readonly<Record<PathAnswer, Answer>> = {
+  rootPaths: ({ env, config }) => rootPathsResponse(servedApis(config), checkPaths(env)),
+  coreVersions: ({ config, request }) => coreVersionsResponse(request, servedApis(config)),
+  groups: ({ config, request }) => groupListResponse(request, servedApis(config)),
+  group: ({ config, request, url }) => groupResponse(request, servedApis(config), url.lastSegment),
+  coreVersion: coreVersionResponse,
+  groupVersion: groupVersionResponse,
+  openApiV3: ({ config }) => openApiV3IndexResponse(servedApis(config)),
+  openApiV3Document,
+  openApiV2: ({ config, request }) => openApiV2Response(request, servedApis(config)),
+  version: () => versionResponse(),
+  metrics: ({ env }, cluster) => metricsResponse(env, cluster),
+  slis: (_, cluster) => slisResponse(cluster),
+  tokens,
+  rangeAllocations: ({ env, request, url }, cluster) => rangeAllocationsResponse(env, cluster, request, url.lastSegment),
+  cluster: ({ env, request, url }) => clusterResponse(env, request, url.lastSegment),
+  check: ({ env, request, waitUntil }, cluster) => checkResponse(env, cluster, request, waitUntil),
+  owners: ({ env, request }, cluster) => ownersResponse(env, cluster, request),
+  nodePorts: ({ env, request }, cluster) => nodePortsResponse(env, cluster, request),
+  sliceController: ({ env, request }, cluster) => sliceControllerResponse(env, cluster, request),
+  owner: ({ env, request, url }, cluster) => ownerResponse(env, cluster, request, url.lastSegment),
+  revisions: ({ env, request }, cluster) => revisionsResponse(env, cluster, request),
+  ranges: ({ env, request }, cluster) => rangesResponse(env, cluster, request),
+  healthz: (asked) => health(asked, "healthz", DEFAULT_CLUSTER),
+  livez: (asked) => health(asked, "livez", DEFAULT_CLUSTER),
+  readyz: (asked, cluster) => health(asked, "readyz", cluster),
+  nodeTargets: ({ env, request, url }, cluster) => nodeTargetsResponse({ env, request, cluster, query: url.query }),
+  nodeHealth,
+};
+
+function openApiV3Document({ config, request, url }: PathRequest): Promise<Response> {
+  const { path, query } = url;
+  return openApiV3DocumentResponse(request, { apis: servedApis(config), path: path.slice("/openapi/v3/".length), query });
+}
+
+function tokens({ env, request, url, access }: PathRequest): Response | Promise<Response> {
+  // A token made now would be valid once credentials are required.
+  if (access.isOpen) return statusResponse(forbiddenPath("a server that asks for no credentials makes no tokens"));
+  return tokensResponse(env, request, url.path.slice("/admin/tokens".length));
+}
+
+/** All checks of the cluster, or the one that the path names. */
+function health({ env, request, url }: PathRequest, probe: Probe, cluster: string): Promise<Response> {
+  const { path, query } = url;
+  const only = path === `/${probe}` ? undefined : path.slice(probe.length + 2);
+  return probeResponse({ env, request, cluster, probe, only, query });
+}
+
+/** What a load balancer asks of a node. Paths without a question are served by nobody, whatever the method. */
+function nodeHealth({ env, request, url }: PathRequest, cluster: string): Response | Promise<Response> {
+  const question = nodeHealthQuestion(url.path);
+  if (!question) return pageNotFound();
+  if (!isRead(request.method)) return statusResponse(methodNotAllowed());
+  const { node } = question;
+  if ("path" in question) return nodeHealthResponse({ env, cluster, node, path: question.path, counted: "all" });
+  const { namespace, service } = question;
+  return serviceHealthResponse({ env, cluster, node, namespace, name: service, family: url.query.get("family") });
+}

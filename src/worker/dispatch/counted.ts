@@ -1,0 +1,28 @@
+/** Answers to requests for resources, as metrics count them and with the warnings that each of them has. */
+import { type Asked, dryRunLabel } from "../http/negotiate/asked";
+import { nowNoted } from "../http/connection/process-start";
+import { requestMetrics } from "../http/connection/request-metrics";
+import { terminations } from "../http/connection/terminations";
+import { warned } from "../http/answer/respond";
+import type { RequestUrl } from "../http/read/request-url";
+import type { RequestInfo } from "../routing/request-info";
+
+/** Counts the answer of the request, and hands it on. */
+export type Count = (response: Response) => Response;
+
+/** Begins the time of the request. `warnings`: of every answer. */
+export function counting({ cluster, query }: RequestUrl, asked: Asked, warnings: readonly string[]): Count {
+  const dryRun = dryRunLabel(query);
+  const begunMs = nowNoted();
+  return (response) => {
+    requestMetrics.note(cluster, asked, dryRun, response.status, Math.max(0, Date.now() - begunMs) / 1000);
+    terminations.note(cluster, asked, response);
+    return warned(response, warnings);
+  };
+}
+
+/** The warnings of a resource whose version is deprecated. */
+export function deprecationsOf({ definition, version }: RequestInfo): string[] {
+  const text = definition.deprecations?.[version];
+  return text === undefined ? [] : [text];
+}

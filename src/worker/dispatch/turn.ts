@@ -1,0 +1,32 @@
+/** The place of a request among those under way: when its turn has come, and until its answer is there. */
+import type { Verb } from "../../api/registry/resource";
+import { senderOf } from "../access/access";
+import { type BeginningRequest, beginRequest, type Place } from "../http/in-flight";
+import type { TargetRequest } from "./target-request";
+
+/** The place, when its turn has come; undefined = there are too many requests. `verb`: one of `watch` takes none. */
+export async function turn(
+  verb: Verb,
+  { config, request, access, url, waitUntil }: TargetRequest,
+  more: Pick<BeginningRequest, "timeoutMs" | "listSeats">,
+): Promise<Place | undefined> {
+  const flow = { cluster: url.cluster, user: access.isOpen ? "" : senderOf(access), isExempt: !access.isOpen && access.makesClusters };
+  const begun = beginRequest({ verb, config, ...flow, ...more, signal: request.signal });
+  // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
+  if (begun instanceof Promise) waitUntil(begun);
+  return begun;
+}
+
+/** The counted answer; its place is given back when it is there. No answer waits for what is done `afterwards`, which never rejects. */
+export function until(
+  answer: Promise<Response>,
+  place: Place,
+  { count, waitUntil }: TargetRequest,
+  afterwards?: () => Promise<void>,
+): Promise<Response> {
+  const ended = () => place.end();
+  const answered = answer.then(count);
+  // Otherwise the platform drops the request of a client that left, and its place is never given back.
+  waitUntil(answered.then(ended, ended).then(afterwards));
+  return answered;
+}

@@ -1,0 +1,110 @@
+/** What every request passes, in this order, before any route looks at it. Upstream: apiserver pkg/server/config.go, DefaultBuildHandlerChain. */
+import type { Context, MiddlewareHandler, Next } from "hono";
+import type { Env } from "../../durable-objects/platform/env";
+import type { Config } from "../core/config/config";
+import type { Access } from "./access/access";
+import { admit, type Admission } from "./access/admit";
+import { auditedBody, writeAudit } from "./access/audit";
+import { foreignProblem, timeoutProblem } from "./access/guard";
+import { auditIdOf, withCommonHeaders } from "./http/answer/common-headers";
+import { statusResponse } from "./http/answer/respond";
+import { drainUnread } from "./http/read/drain";
+import { type RequestUrl, urlOf } from "./http/read/request-url";
+import { configOf } from "./routing/config-guard";
+import { removedData } from "./routing/removed-data";
+import { isRead } from "./routing/routes";
+
+/** What a request has, each from the middleware on that sets it. */
+interface Variables {
+  auditId: string;
+  config: Config;
+  url: RequestUrl;
+  admission: Admission;
+  access: Access;
+}
+
+export type Bindings = { Bindings: Env; Variables: Variables };
+export type C = Context<Bindings>;
+
+/** Every answer names the request: by the client's own id, or by a new one. Source: upstream apiserver endpoints/filters/audit_init.go. */
+const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+  const id = auditIdOf(c.req.raw);
+  c.set("auditId", id);
+  await next();
+  const named = withCommonHeaders(c.res, id);
+  if (named === c.res) return;
+  // Otherwise Hono merges the headers of both.
+  c.res = undefined;
+  c.res = named;
+};
+
+/** Around all that may leave a body unread, so that the connection serves the next request after any answer. */
+const drainBody: MiddlewareHandler<Bindings> = async (c, next) => {
+  await next();
+  if (c.req.raw.body) await drainUnread(c.req.raw);
+};
+
+/** Without its data the server refuses, and takes back what was about to be acknowledged. */
+const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
+  const before = removedData();
+  if (before) return statusResponse(before);
+  await next();
+  const meanwhile = removedData();
+  if (meanwhile && !isRead(c.req.method)) c.res = statusResponse(meanwhile);
+};
+
+/** Invalid variables refuse every request. Behind this one every request has its configuration and its URL. */
+const readConfig: MiddlewareHandler<Bindings> = async (c, next) => {
+  const config = configOf(c.env);
+  if (!config.ok) return statusResponse(config.error);
+  c.set("config", config.value);
+  c.set("url", urlOf(c.req.raw));
+  await next();
+};
+
+/**
+ * One record of each request that the policy wants, once its answer is known. A server that asks for no credentials knows nobody to record. The platform
+ * drops the request of a client that left: a write goes on to its record all the same.
+ */
+const auditRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+  const handled = audited(c, next);
+  if (!isRead(c.req.method)) c.executionCtx.waitUntil(handled.catch(() => undefined));
+  await handled;
+};
+
+async function audited(c: C, next: Next): Promise<void> {
+  const receivedMs = Date.now();
+  const { env } = c;
+  const request = c.req.raw;
+  const body = auditedBody(env, request);
+  await next();
+  const { admission, auditId, url } = c.var;
+  if (!admission || (admission.access.ok && admission.access.value.isOpen)) return;
+  const rest = writeAudit({ env, request, url, response: c.res, admission, auditId, receivedMs, body });
+  if (rest) c.executionCtx.waitUntil(rest);
+}
+
+/** Whom the server answers at all, who sends the request, and whether he may. One function, because each middleware costs time in every request. */
+const guard: MiddlewareHandler<Bindings> = async (c, next) => {
+  const { config, url } = c.var;
+  const request = c.req.raw;
+  const foreign = foreignProblem(request, config);
+  if (foreign) return statusResponse(foreign);
+  const beside = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
+  const admission = await admit({ env: c.env, config, request, url, beside });
+  c.set("admission", admission);
+  if (!admission.access.ok) return statusResponse(admission.access.error);
+  c.set("access", admission.access.value);
+  const untimely = timeoutProblem(url);
+  if (untimely) return statusResponse(untimely);
+  await next();
+};
+
+export const MIDDLEWARE: readonly MiddlewareHandler<Bindings>[] = [
+  nameRequest,
+  drainBody,
+  refuseWithoutData,
+  readConfig,
+  auditRequest,
+  guard,
+];

@@ -1,6 +1,6 @@
 /**
  * Every path that this server answers, and every kind of request inside a group and version: one table. The router, the check of rights, `GET /`, and the
- * tests that ask each route by each credential read it; `src/worker/answers.ts` and `src/worker/handlers/targets.ts` say who answers a row.
+ * tests that ask each route by each credential read it; `src/worker/dispatch/answers.ts` and `src/worker/dispatch/targets.ts` say who answers a row.
  *
  * A path stands here as it is inside its cluster: all paths exist below /clusters/{cluster} too, unless `scope` says otherwise. Patterns are Hono's, of the
  * kind that its RegExpRouter takes: it has one expression for all routes, and a set of routes with ambiguous patterns would get a slower router. So names
@@ -21,12 +21,13 @@ export function isRead(method: string): boolean {
 /**
  * What a route has to do with clusters.
  *
- *   every      it exists below each cluster's prefix, whether or not there is such a cluster, or its answer looks for the cluster itself
+ *   every      it exists below each cluster's prefix, whether or not there is such a cluster; requests for resources look for theirs (src/worker/dispatch)
  *   existing   it exists below the prefix of each cluster that is there: the router looks for the cluster, and answers 404 without it
+ *   itself     the same, but the answer looks for the cluster, because it goes on with an older one where nothing answers
  *   default    it belongs to the server: outside of the prefixes, or below the one of the cluster `default`, which means the same
  *   none       outside of the prefixes alone
  */
-export type Scope = "every" | "existing" | "default" | "none";
+export type Scope = "every" | "existing" | "itself" | "default" | "none";
 
 /**
  * Who may ask. The check of rights (src/worker/access/admit.ts) runs before any route; what stands in no row needs the right to its path.
@@ -53,7 +54,7 @@ export interface PathRoute {
   readonly right: Right;
   /** `GET /` names it */
   readonly listed?: true;
-  /** who answers: the name in src/worker/answers.ts */
+  /** who answers: the name in src/worker/dispatch/answers.ts */
   readonly answer: string;
 }
 
@@ -61,6 +62,7 @@ export interface PathRoute {
 export const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const PLAIN = { methods: READ, scope: "every", right: "path" } as const;
 const OF_CLUSTER = { methods: READ, scope: "existing", right: "path" } as const;
+const BALANCER = { methods: READ, scope: "itself", right: "path" } as const;
 const CHECK = { ...OF_CLUSTER, refusesMethods: true } as const;
 /** Upstream's flag `--authorization-always-allow-paths`: whoever keeps a server alive asks without rights. */
 const PROBE = { ...PLAIN, right: "anybody" } as const;
@@ -106,9 +108,9 @@ export const PATH_ROUTES = [
   { ...PLAIN, path: "/healthz/*", answer: "healthz" },
   { ...PLAIN, path: "/livez/*", answer: "livez" },
   { ...OF_CLUSTER, path: "/readyz/*", answer: "readyz" },
-  { ...PLAIN, path: "/nodes/targets", slash: true, answer: "nodeTargets" },
+  { ...BALANCER, path: "/nodes/targets", slash: true, answer: "nodeTargets" },
   {
-    ...PLAIN,
+    ...BALANCER,
     path: "/nodes/*",
     behind: ["/:node/healthz", "/:node/livez", "/:node/services/:namespace/:service"],
     refusesMethods: true,

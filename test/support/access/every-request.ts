@@ -1,33 +1,40 @@
-/** Every request that the server has a route for: the routes of the app, with sample values, and what the registry serves inside groups. */
+/** Every request that the server has a route for: the table of routes, with sample values, and what the registry serves inside groups. */
 import { definitions } from "../../../src/api/registry/all";
-import { app } from "../../../src/worker/app";
+import { EMPTY_RESOURCES } from "../../../src/worker/routing/empty-resources";
 import { REVIEWS } from "../../../src/worker/routing/review-kinds";
+import { PATH_ROUTES, type PathRoute, patternsOf } from "../../../src/worker/routing/routes";
 
-export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+export { METHODS } from "../../../src/worker/routing/routes";
 
-/** Served behind patterns, so that no route shows their form. */
-const INSIDE_PATTERNS = [
-  "/clusters/blue",
-  "/admin/tokens/x/rotate",
-  "/nodes/n/healthz",
-  "/nodes/n/livez",
-  "/nodes/n/services/default/a",
-  "/openapi/v3/api/v1",
-  "/readyz/store",
-  "/nothing",
-];
+const ROUTES: readonly PathRoute[] = PATH_ROUTES;
 
-/** Inside a cluster, each once; a `*` of a route stands for anything. */
+/** Of a cluster with that name, of a check and a document that there are, and of nobody. */
+const FURTHER = ["/clusters/blue", "/openapi/v3/api/v1", "/readyz/store", "/nothing"];
+
+/** Inside a cluster, each once. A wildcard is what the table says of it, or the name `x`. */
 export function everyPath(): string[] {
-  const routes = app.routes.map(({ path }) => path).filter((path) => path !== "/*" && path !== "*");
-  const all = [...routes.map(sample), ...INSIDE_PATTERNS, ...definitions.flatMap(pathsOf), ...REVIEWS.map(reviewPath)];
+  const all = [
+    ...everyPattern().map(sample),
+    ...FURTHER,
+    ...definitions.flatMap(pathsOf),
+    ...REVIEWS.map(reviewPath),
+    ...EMPTY_RESOURCES.flatMap(emptyPaths),
+  ];
   return [...new Set(all)];
 }
 
-function sample(route: string): string {
-  return route
+/** The patterns of the table, without wildcards. */
+export function everyPattern(): string[] {
+  return ROUTES.flatMap((route) => {
+    const rests = ["/x", ...(route.behind ?? [])];
+    return patternsOf(route).flatMap((path) => (path.endsWith("/*") ? rests.map((rest) => `${path.slice(0, -2)}${rest}`) : [path]));
+  });
+}
+
+function sample(pattern: string): string {
+  return pattern
     .split("/")
-    .map((part) => (part.startsWith(":") ? part.slice(1) : part === "*" ? "x" : part))
+    .map((part) => (part.startsWith(":") ? part.slice(1) : part))
     .join("/");
 }
 
@@ -57,4 +64,9 @@ function pathsOf(definition: (typeof definitions)[number]): string[] {
 
 function reviewPath({ group, version, resource, namespaced }: (typeof REVIEWS)[number]): string {
   return `${root(group, version)}${namespaced ? "/namespaces/default" : ""}/${resource}`;
+}
+
+function emptyPaths({ group, version, resource, namespaced, discovered }: (typeof EMPTY_RESOURCES)[number]): string[] {
+  const list = `${root(group, version)}${namespaced ? "/namespaces/namespace" : ""}/${resource}`;
+  return [list, `${list}/`, ...(discovered ? [`${list}/name`] : [])];
 }

@@ -12,7 +12,7 @@ import type { CONNECT_METHODS } from "../../api/schema/openapi/openapi";
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /** Methods of what can only be read. */
-export const READ: readonly Method[] = ["GET", "HEAD"];
+const READ: readonly Method[] = ["GET", "HEAD"];
 
 export function isRead(method: string): boolean {
   return method === "GET" || method === "HEAD";

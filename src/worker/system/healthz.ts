@@ -29,7 +29,7 @@ import { healthSlis, type Probe } from "./health-slis";
 import { type JobTime, LateJobs } from "./late-jobs";
 import { type Hook, HOOKS, StartHooks, type StartWork } from "./start-hooks";
 
-export const PROBES: readonly Probe[] = ["healthz", "livez", "readyz"];
+const PROBES: readonly Probe[] = ["healthz", "livez", "readyz"];
 
 interface Probed {
   env: Env;

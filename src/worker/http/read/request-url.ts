@@ -89,6 +89,6 @@ export function originForm(url: string): string {
 const NO_QUERY = new URLSearchParams();
 
 /** The parsed query; callers only read it. */
-export function parseQuery(query: string): URLSearchParams {
+function parseQuery(query: string): URLSearchParams {
   return query === "" ? NO_QUERY : new URLSearchParams(query);
 }

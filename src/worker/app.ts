@@ -11,15 +11,15 @@ import { ANSWERS } from "./dispatch/answers";
 import { pageNotFound, statusResponse } from "./http/answer/respond";
 import { log } from "./http/log";
 import { urlOf } from "./http/read/request-url";
-import { type Bindings, type C, MIDDLEWARE } from "./middleware";
+import { type AppContext, type AppEnv, MIDDLEWARE } from "./middleware";
 import { inCluster } from "./routing/known-clusters";
 import { PATH_ROUTES, type PathRoute, patternsOf } from "./routing/routes";
-import type { Answer, PathRequest } from "./system/path-request";
+import type { PathHandler, PathRequest } from "./system/path-request";
 
-/** Hono's router has one expression for all routes, whose wildcards end at these characters. Go takes them as any others. */
+/** The wildcards of Hono's expression end at these characters, which a raw target may have. */
 const LINE_ENDS = /[\n\r\u2028\u2029]/g;
 
-export const app = new Hono<Bindings>({ getPath: (request) => urlOf(request).path.replace(LINE_ENDS, encodeURIComponent) });
+export const app = new Hono<AppEnv>({ getPath: (request) => urlOf(request).path.replace(LINE_ENDS, encodeURIComponent) });
 
 for (const middleware of MIDDLEWARE) app.use("*", middleware);
 
@@ -35,16 +35,16 @@ app.onError((error, c) => {
   return statusResponse(internalError("unexpected error, see the log of the server"));
 });
 
-function handlerOf({ methods, refusesMethods, scope }: PathRoute, answer: Answer): (c: C) => Response | Promise<Response> {
+function handlerOf({ methods, refusesMethods, clusters }: PathRoute, answer: PathHandler): (c: AppContext) => Response | Promise<Response> {
   return (c) => {
     const { config, url, access } = c.var;
     const { cluster } = url;
     if (!refusesMethods && !methods.some((known) => known === c.req.method)) return statusResponse(methodNotAllowed());
     // Clusters do not nest: /clusters/a/clusters/b does not exist.
-    if ((scope === "none" && cluster !== "") || (scope === "default" && cluster !== DEFAULT_CLUSTER)) return pageNotFound();
+    if ((clusters === "none" && cluster !== "") || (clusters === "default" && cluster !== DEFAULT_CLUSTER)) return pageNotFound();
     const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
     const asked: PathRequest = { env: c.env, config, request: c.req.raw, url, access, waitUntil };
-    return scope === "existing"
+    return clusters === "existing"
       ? inCluster({ env: c.env, name: cluster, begins: false }, (id) => answer(asked, id))
       : answer(asked, cluster);
   };

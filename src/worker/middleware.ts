@@ -14,7 +14,7 @@ import { configOf } from "./routing/config-guard";
 import { removedData } from "./routing/removed-data";
 import { isRead } from "./routing/routes";
 
-/** What a request has, each from the middleware on that sets it. */
+/** What the middleware learns of a request. */
 interface Variables {
   auditId: string;
   config: Config;
@@ -23,11 +23,11 @@ interface Variables {
   access: Access;
 }
 
-export type Bindings = { Bindings: Env; Variables: Variables };
-export type C = Context<Bindings>;
+export type AppEnv = { Bindings: Env; Variables: Variables };
+export type AppContext = Context<AppEnv>;
 
 /** Every answer names the request: by the client's own id, or by a new one. Source: upstream apiserver endpoints/filters/audit_init.go. */
-const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+const nameRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
   const id = auditIdOf(c.req.raw);
   c.set("auditId", id);
   await next();
@@ -39,13 +39,13 @@ const nameRequest: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /** Around all that may leave a body unread, so that the connection serves the next request after any answer. */
-const drainBody: MiddlewareHandler<Bindings> = async (c, next) => {
+const drainBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   if (c.req.raw.body) await drainUnread(c.req.raw);
 };
 
 /** Without its data the server refuses, and takes back what was about to be acknowledged. */
-const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
+const refuseWithoutData: MiddlewareHandler<AppEnv> = async (c, next) => {
   const before = removedData();
   if (before) return statusResponse(before);
   await next();
@@ -53,8 +53,8 @@ const refuseWithoutData: MiddlewareHandler<Bindings> = async (c, next) => {
   if (meanwhile && !isRead(c.req.method)) c.res = statusResponse(meanwhile);
 };
 
-/** Invalid variables refuse every request. Behind this one every request has its configuration and its URL. */
-const readConfig: MiddlewareHandler<Bindings> = async (c, next) => {
+/** Invalid variables refuse every request. What follows has the configuration and the URL. */
+const readConfig: MiddlewareHandler<AppEnv> = async (c, next) => {
   const config = configOf(c.env);
   if (!config.ok) return statusResponse(config.error);
   c.set("config", config.value);
@@ -63,16 +63,16 @@ const readConfig: MiddlewareHandler<Bindings> = async (c, next) => {
 };
 
 /**
- * One record of each request that the policy wants, once its answer is known. A server that asks for no credentials knows nobody to record. The platform
- * drops the request of a client that left: a write goes on to its record all the same.
+ * One record of each request that the policy wants, once its answer is known. A server that asks for no credentials writes none. The platform drops the
+ * request of a client that left, but a write is recorded all the same.
  */
-const auditRequest: MiddlewareHandler<Bindings> = async (c, next) => {
+const auditRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
   const handled = audited(c, next);
   if (!isRead(c.req.method)) c.executionCtx.waitUntil(handled.catch(() => undefined));
   await handled;
 };
 
-async function audited(c: C, next: Next): Promise<void> {
+async function audited(c: AppContext, next: Next): Promise<void> {
   const receivedMs = Date.now();
   const { env } = c;
   const request = c.req.raw;
@@ -84,8 +84,8 @@ async function audited(c: C, next: Next): Promise<void> {
   if (rest) c.executionCtx.waitUntil(rest);
 }
 
-/** Whom the server answers at all, who sends the request, and whether he may. One function, because each middleware costs time in every request. */
-const guard: MiddlewareHandler<Bindings> = async (c, next) => {
+/** Foreign hosts and pages, the credential, and the rights. They are one function, because each middleware costs time in every request. */
+const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
   const { config, url } = c.var;
   const request = c.req.raw;
   const foreign = foreignProblem(request, config);
@@ -100,7 +100,7 @@ const guard: MiddlewareHandler<Bindings> = async (c, next) => {
   await next();
 };
 
-export const MIDDLEWARE: readonly MiddlewareHandler<Bindings>[] = [
+export const MIDDLEWARE: readonly MiddlewareHandler<AppEnv>[] = [
   nameRequest,
   drainBody,
   refuseWithoutData,

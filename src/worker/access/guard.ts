@@ -1,11 +1,11 @@
-/** Why a request is refused for what it says of itself, whoever sends it. */
+/** Refusals that depend on the request alone, and not on its sender. */
 import type { Config } from "../../core/config/config";
 import { foreignHost, foreignPage, type Status } from "../../api/meta/status";
 import { authorityOf, hostOf, isForeignPage, isOwnHost } from "../http/read/authority";
 import { parseTimeout, queryBool } from "../http/read/query";
 import type { RequestUrl } from "../http/read/request-url";
 
-/** Another host's name or another origin's page: looked at before the credential. undefined = neither. */
+/** The refusal of a request that names another host or comes from another origin's page; undefined = neither. It comes before the credential. */
 export function foreignProblem(request: Request, config: Config): Status | undefined {
   return hostProblem(request, config) ?? originProblem(request, config);
 }

@@ -1,6 +1,6 @@
 /**
- * The answer to a request for an object or a collection, in the order of its refusals: pages that may not see it, a form that there is not, an unreadable
- * timeout, too many requests, no such cluster. Only then its handler runs.
+ * The answer to a request for an object or a collection. It is refused in this order: for its page's origin, its form, its timeout, the number of
+ * requests, its cluster. Then its handler runs.
  */
 import { forbidden, noRepresentation, notAcceptable } from "../../api/meta/status";
 import { refusalOf } from "../http/in-flight";
@@ -35,7 +35,7 @@ export interface ObjectRoute<K extends ObjectKind> {
   answer(request: ResourceRequest, target: RequestTarget<K>): Promise<Response>;
 }
 
-/** The way of a kind of target to its handler. */
+/** The steps from a target of one kind to its handler. */
 export function objectAnswer<K extends ObjectKind>(
   route: ObjectRoute<K>,
 ): (asked: TargetRequest, target: RequestTarget<K>) => Promise<Response> {

@@ -14,7 +14,7 @@ import { metricsResponse, slisResponse } from "../system/metrics";
 import { nodeHealthResponse, serviceHealthResponse } from "../system/node-health";
 import { nodeTargetsResponse } from "../system/node-targets";
 import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "../system/openapi";
-import type { Answer, PathRequest } from "../system/path-request";
+import type { PathHandler, PathRequest } from "../system/path-request";
 import { rangeAllocationsResponse } from "../system/range-allocations";
 import { rangesResponse } from "../system/ranges";
 import { revisionsResponse } from "../system/revisions";
@@ -23,7 +23,7 @@ import { tokensResponse } from "../system/tokens";
 import { versionResponse } from "../system/version";
 import { coreVersionResponse, groupVersionResponse } from "./group-version";
 
-export const ANSWERS: Readonly<Record<PathAnswer, Answer>> = {
+export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
   rootPaths: ({ env, config }) => rootPathsResponse(servedApis(config), checkPaths(env)),
   coreVersions: ({ config, request }) => coreVersionsResponse(request, servedApis(config)),
   groups: ({ config, request }) => groupListResponse(request, servedApis(config)),

@@ -1,4 +1,4 @@
-/** What the four kinds of targets with an object or a collection behind them have of their own (answer-object.ts), and their handlers. */
+/** The four kinds of targets that ask for an object or a collection (answer-object.ts): what differs between them, and their handlers. */
 import type { ActionDefinition, ObjectAnswer, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { noteRulesChanged } from "../access/policies";

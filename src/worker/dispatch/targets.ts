@@ -1,6 +1,6 @@
 /**
- * Who answers each kind of target, and how metrics name it: the rows of TARGET_ROUTES (../routing/routes.ts). Four of the kinds have an object or a
- * collection of a store behind them, and one way to their handler (answer-object.ts).
+ * Who answers each kind of target, and how metrics name it: the rows of TARGET_ROUTES (../routing/routes.ts). Four kinds ask for an object or a
+ * collection of a store, and share their steps (answer-object.ts).
  */
 import type { Asked } from "../http/negotiate/asked";
 import { type RequestInfo, type RequestTarget, type TargetKind } from "../routing/request-info";
@@ -11,15 +11,15 @@ import { ACTION, REPORT, RESOURCE, VIEW } from "./object-routes";
 import type { TargetRequest } from "./target-request";
 
 /** What metrics say of a request, besides what its headers say. */
-type Named = Omit<Asked, "headers">;
+type AskedTarget = Omit<Asked, "headers">;
 
 export interface TargetAnswer<K extends TargetKind> {
-  asked(target: RequestTarget<K>): Named;
+  asked(target: RequestTarget<K>): AskedTarget;
   answer(request: TargetRequest, target: RequestTarget<K>): Promise<Response>;
 }
 
 /** `under`: what stands under the object. */
-function named({ verb, definition, version, namespace, name }: RequestInfo, under: string): Named {
+function named({ verb, definition, version, namespace, name }: RequestInfo, under: string): AskedTarget {
   return { verb, group: definition.group, version, resource: definition.resource, subresource: under, namespace, name };
 }
 

@@ -1,10 +1,10 @@
-/** The place of a request among those under way: when its turn has come, and until its answer is there. */
+/** The place of a request among those under way: taken at its turn, given back with its answer. */
 import type { Verb } from "../../api/registry/resource";
 import { senderOf } from "../access/access";
 import { type BeginningRequest, beginRequest, type Place } from "../http/in-flight";
 import type { TargetRequest } from "./target-request";
 
-/** The place, when its turn has come; undefined = there are too many requests. `verb`: one of `watch` takes none. */
+/** The place, once it is the request's turn; undefined = there are too many requests. A `verb` of `watch` is not counted. */
 export async function turn(
   verb: Verb,
   { config, request, access, url, waitUntil }: TargetRequest,

@@ -1,36 +1,36 @@
 /**
- * Every path that this server answers, and every kind of request inside a group and version: one table. The router, the check of rights, `GET /`, and the
- * tests that ask each route by each credential read it; `src/worker/dispatch/answers.ts` and `src/worker/dispatch/targets.ts` say who answers a row.
+ * Every path that this server answers, and every kind of request inside a group and version, in one table. The router, the check of rights, `GET /` and the
+ * tests of access read it. `src/worker/dispatch/answers.ts` and `src/worker/dispatch/targets.ts` say who answers a row.
  *
- * A path stands here as it is inside its cluster: all paths exist below /clusters/{cluster} too, unless `scope` says otherwise. Patterns are Hono's, of the
- * kind that its RegExpRouter takes: it has one expression for all routes, and a set of routes with ambiguous patterns would get a slower router. So names
- * behind `/nodes/` and `/admin/tokens/` are one pattern each, and `behind` says what it stands for.
+ * A path stands here as it is inside its cluster. It exists below /clusters/{cluster} too, unless `clusters` says otherwise. Patterns are Hono's. Its
+ * RegExpRouter has one expression for all routes, and takes no names beside fixed segments: `/nodes/targets` and `/nodes/:node/healthz` together would get
+ * a slower router. So `/nodes/*` is one pattern, and `behind` says what its wildcard stands for.
  */
 import type { Verb } from "../../api/registry/resource";
 import type { CONNECT_METHODS } from "../../api/schema/openapi/openapi";
 
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
+export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
 /** Methods of what can only be read. */
-const READ: readonly Method[] = ["GET", "HEAD"];
+const READ: readonly HttpMethod[] = ["GET", "HEAD"];
 
 export function isRead(method: string): boolean {
   return method === "GET" || method === "HEAD";
 }
 
 /**
- * What a route has to do with clusters.
+ * Below the prefixes of which clusters a path exists.
  *
- *   every      it exists below each cluster's prefix, whether or not there is such a cluster; requests for resources look for theirs (src/worker/dispatch)
- *   existing   it exists below the prefix of each cluster that is there: the router looks for the cluster, and answers 404 without it
- *   itself     the same, but the answer looks for the cluster, because it goes on with an older one where nothing answers
- *   default    it belongs to the server: outside of the prefixes, or below the one of the cluster `default`, which means the same
- *   none       outside of the prefixes alone
+ *   every      of each cluster, whether or not it exists; a request for a resource looks for its cluster later (src/worker/dispatch/answer-object.ts)
+ *   existing   of each cluster that exists: the router looks for the cluster, and answers 404 without it
+ *   itself     as `existing`, but the answer looks for the cluster: it repeats an older answer while the cluster does not answer
+ *   default    of the cluster `default` alone: the path belongs to the server
+ *   none       of none: the path exists without a prefix alone
  */
-export type Scope = "every" | "existing" | "itself" | "default" | "none";
+export type RouteClusters = "every" | "existing" | "itself" | "default" | "none";
 
 /**
- * Who may ask. The check of rights (src/worker/access/admit.ts) runs before any route; what stands in no row needs the right to its path.
+ * Who may ask. The check of rights (src/worker/access/admit.ts) runs before any route. A path without a row needs the right to the path.
  *
  *   path       whoever has the right to the method on the path (nonResourceURLs)
  *   resource   whoever has the right to the verb on the resource, where the path names one (src/access/authorization/request-attributes.ts); else as `path`
@@ -45,29 +45,29 @@ export interface PathRoute {
   readonly path: string;
   /** the path with a slash at its end is served, too */
   readonly slash?: true;
-  /** what `*` may stand for, where it is not any rest: patterns */
+  /** patterns that the wildcard stands for; absent = any rest */
   readonly behind?: readonly string[];
-  readonly methods: readonly Method[];
-  /** the answer refuses other methods itself, in its own form, once it knows more; absent = the router does, before anything else */
+  readonly methods: readonly HttpMethod[];
+  /** the answer refuses other methods, in its own form; absent = the router refuses them before it looks for the cluster */
   readonly refusesMethods?: true;
-  readonly scope: Scope;
+  readonly clusters: RouteClusters;
   readonly right: Right;
   /** `GET /` names it */
   readonly listed?: true;
-  /** who answers: the name in src/worker/dispatch/answers.ts */
+  /** who answers: a name in src/worker/dispatch/answers.ts */
   readonly answer: string;
 }
 
 /** Every method that a route may have. */
-export const METHODS: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-const PLAIN = { methods: READ, scope: "every", right: "path" } as const;
-const OF_CLUSTER = { methods: READ, scope: "existing", right: "path" } as const;
-const BALANCER = { methods: READ, scope: "itself", right: "path" } as const;
+export const METHODS: readonly HttpMethod[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const PLAIN = { methods: READ, clusters: "every", right: "path" } as const;
+const OF_CLUSTER = { methods: READ, clusters: "existing", right: "path" } as const;
+const BALANCER = { methods: READ, clusters: "itself", right: "path" } as const;
 const CHECK = { ...OF_CLUSTER, refusesMethods: true } as const;
-/** Upstream's flag `--authorization-always-allow-paths`: whoever keeps a server alive asks without rights. */
+/** Probes of a server's life have no credential. Upstream: flag `--authorization-always-allow-paths`. */
 const PROBE = { ...PLAIN, right: "anybody" } as const;
-const VERSION = { methods: METHODS, refusesMethods: true, scope: "every", right: "resource" } as const;
-const TOKENS = { refusesMethods: true, scope: "default", right: "server", answer: "tokens" } as const;
+const VERSION = { methods: METHODS, refusesMethods: true, clusters: "every", right: "resource" } as const;
+const TOKENS = { refusesMethods: true, clusters: "default", right: "server", answer: "tokens" } as const;
 
 export const PATH_ROUTES = [
   { ...PLAIN, path: "/", answer: "rootPaths" },
@@ -89,7 +89,7 @@ export const PATH_ROUTES = [
     path: "/clusters/:name",
     methods: ["GET", "HEAD", "PUT", "DELETE"],
     refusesMethods: true,
-    scope: "none",
+    clusters: "none",
     right: "server",
     answer: "cluster",
   },
@@ -100,10 +100,10 @@ export const PATH_ROUTES = [
   { ...CHECK, path: "/check/owners/:uid", answer: "owner" },
   { ...CHECK, path: "/revisions", methods: ["POST"], answer: "revisions" },
   { ...OF_CLUSTER, path: "/ranges", slash: true, listed: true, answer: "ranges" },
-  // The life of the server depends on no cluster that may be absent: its hooks are those of the one that is always there.
+  // The server's life depends on no cluster that may be absent: healthz and livez run the checks of the cluster `default`.
   { ...PROBE, path: "/healthz", answer: "healthz" },
   { ...PROBE, path: "/livez", answer: "livez" },
-  { ...PROBE, path: "/readyz", scope: "existing", answer: "readyz" },
+  { ...PROBE, path: "/readyz", clusters: "existing", answer: "readyz" },
   // The name of one check, which may have slashes.
   { ...PLAIN, path: "/healthz/*", answer: "healthz" },
   { ...PLAIN, path: "/livez/*", answer: "livez" },
@@ -122,23 +122,23 @@ export const PATH_ROUTES = [
 /** A name in `PATH_ROUTES` of who answers. */
 export type PathAnswer = (typeof PATH_ROUTES)[number]["answer"];
 
-/** The patterns of a route, as the router takes them. */
+/** The patterns of a route, for the router. */
 export function patternsOf({ path, slash }: PathRoute): string[] {
   return slash ? [path, `${path}/`] : [path];
 }
 
-/** What a kind of request inside a group and version is: its path behind the version, and the verb of each method. */
+/** A kind of request inside a group and version. */
 export interface TargetRoute {
-  /** for all namespaces, or in one: `namespaces/{namespace}/` may stand in front */
+  /** behind the version; `namespaces/{namespace}/` may stand in front */
   readonly path: string;
-  /** Methods, each with its verb. The right of a row is the one to this verb on `resource` or `resource/subresource`. */
+  /** The methods, each with its verb. The right of a request is the one to this verb on `resource` or `resource/subresource`. */
   readonly verbs: Readonly<Partial<Record<string, Verb>>>;
 }
 
 const GET = { GET: "get", HEAD: "get" } as const;
 
 /**
- * The kinds of requests inside a group and version. The registry says which of them a resource has, and what of a row's verbs.
+ * The kinds of requests inside a group and version. The registry says which kinds a resource has, and which of a row's verbs.
  * Upstream: apiserver pkg/endpoints/request/requestinfo.go, pkg/endpoints/installer.go.
  */
 export const TARGET_ROUTES = {
@@ -147,7 +147,7 @@ export const TARGET_ROUTES = {
   object: { path: "{resource}/{name}[/{subresource}]", verbs: { ...GET, PUT: "update", PATCH: "patch", DELETE: "delete" } },
   /** a document for a create-only subresource, or for the collection that stands for it */
   action: { path: "{resource}/{name}/{action}", verbs: { POST: "create" } },
-  /** a request that is handed on. Upstream's authorizers know no verb for OPTIONS */
+  /** a request that is handed on; upstream's authorizers know no verb for OPTIONS */
   connect: {
     path: "{resource}/{name}/{connect}[/{path}]",
     verbs: { ...GET, OPTIONS: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" } satisfies Record<
@@ -174,8 +174,10 @@ export function verbOn(kind: keyof typeof TARGET_ROUTES, method: string): Verb |
 const ROUTES: readonly PathRoute[] = PATH_ROUTES;
 
 const ANYBODYS: ReadonlySet<string> = new Set(ROUTES.filter(({ right }) => right === "anybody").map(({ path }) => path));
-/** Those of scope `none` are told by their cluster, which is none. */
-const SERVERS = ROUTES.filter(({ right, scope }) => right === "server" && scope === "default").map(({ path }) => path.replace(/\/\*$/, ""));
+/** A path that exists below no cluster is known by its cluster, which is "". */
+const SERVERS = ROUTES.filter(({ right, clusters }) => right === "server" && clusters === "default").map(({ path }) =>
+  path.replace(/\/\*$/, ""),
+);
 
 /** Whether everybody may ask for the path in the cluster `default`. `path`: as sent. */
 export function isForAnybody(path: string): boolean {

@@ -18,6 +18,6 @@ export interface PathRequest {
 /**
  * The answer to a request.
  *
- * @param cluster the id of the request's cluster, where the router has looked for it (scope `existing`); else its name
+ * @param cluster the id of the request's cluster, where the router has looked for it (`existing`); else its name
  */
-export type Answer = (asked: PathRequest, cluster: string) => Response | Promise<Response>;
+export type PathHandler = (asked: PathRequest, cluster: string) => Response | Promise<Response>;

@@ -47,7 +47,7 @@ it("the router: the one with one expression for all routes", async () => {
 describe("methods that a route does not have", () => {
   const others = ROUTES.flatMap((route) => METHODS.filter((method) => !route.methods.includes(method)).map((method) => ({ method, route })))
     // A server without credentials refuses every request for tokens.
-    .filter(({ route }) => route.right !== "server" || route.scope === "none")
+    .filter(({ route }) => route.right !== "server" || route.clusters === "none")
     // Inside a version a resource has methods of its own.
     .filter(({ route }) => route.right !== "resource");
 
@@ -71,7 +71,7 @@ describe("methods that a route does not have", () => {
 });
 
 describe("below the prefix of a cluster", () => {
-  const rows = ROUTES.map((route) => ({ path: pathOf(route), scope: route.scope, method: route.methods[0] ?? "" }));
+  const rows = ROUTES.map((route) => ({ path: pathOf(route), clusters: route.clusters, method: route.methods[0] ?? "" }));
 
   async function answerOf(method: string, path: string): Promise<string> {
     const { env, records } = fakeEnv({}, VARS);
@@ -82,10 +82,10 @@ describe("below the prefix of a cluster", () => {
     return text === PAGE ? "no path" : text.includes('clusters \\"absent\\" not found') ? "no cluster" : text;
   }
 
-  it.each(rows)("$path, of the scope $scope: is there, or not", async ({ path, scope, method }) => {
-    const inAbsent = { every: "there", existing: "no cluster", itself: "no cluster", default: "no path", none: "no path" }[scope];
+  it.each(rows)("$path, of the clusters $clusters: is there, or not", async ({ path, clusters, method }) => {
+    const inAbsent = { every: "there", existing: "no cluster", itself: "no cluster", default: "no path", none: "no path" }[clusters];
     expect(await answerOf(method, `/clusters/absent${path}`)).toBe(inAbsent);
-    expect(await answerOf(method, `/clusters/default${path}`)).toBe(scope === "none" ? "no path" : "there");
+    expect(await answerOf(method, `/clusters/default${path}`)).toBe(clusters === "none" ? "no path" : "there");
     expect(await answerOf(method, path)).toBe("there");
   });
 });

@@ -24,7 +24,7 @@ export class RequestUrl {
     readonly rawQuery: string,
   ) {}
 
-  /** The query, parsed at the first call; callers only read it. */
+  /** The first call parses the query. Callers only read it. */
   get query(): URLSearchParams {
     return (this.#query ??= parseQuery(this.rawQuery));
   }
@@ -73,14 +73,14 @@ export function splitRequestUrl(url: string): RequestUrl {
 
 const split = new WeakMap<Request, RequestUrl>();
 
-/** The URL of the request. It is split at the first call, and every later one gets the same. */
+/** The URL of the request. The first call splits it, and later calls return the same object. */
 export function urlOf(request: Request): RequestUrl {
   let url = split.get(request);
   if (!url) split.set(request, (url = splitRequestUrl(request.url)));
   return url;
 }
 
-/** Path and query as sent, with the prefix of the cluster: what HTTP/1.1 calls origin-form, and Go the RequestURI. */
+/** Path and query as sent, with the prefix of the cluster. HTTP/1.1 calls this the origin-form, and Go the RequestURI. */
 export function originForm(url: string): string {
   const { path, query } = splitTarget(url);
   return url.includes("?") ? `${path}?${query}` : path;
@@ -88,7 +88,6 @@ export function originForm(url: string): string {
 
 const NO_QUERY = new URLSearchParams();
 
-/** The parsed query; callers only read it. */
 function parseQuery(query: string): URLSearchParams {
   return query === "" ? NO_QUERY : new URLSearchParams(query);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { attributesOf } from "../../../../src/access/authorization/request-attributes";
-import { nodeHealthQuestion } from "../../../../src/api/meta/proxy-health";
+import { nodeHealthQuestion } from "../../../../src/proxy-health/rules/health-question";
 import {
   isForAnybody,
   isServers,
@@ -10,7 +10,7 @@ import {
   type PathRoute,
   patternsOf,
   type Right,
-  type Scope,
+  type RouteClusters,
   TARGET_ROUTES,
   type TargetRoute,
   verbOn,
@@ -19,7 +19,7 @@ import {
 const ROUTES: readonly PathRoute[] = PATH_ROUTES;
 const TARGETS: readonly (readonly [string, TargetRoute])[] = Object.entries(TARGET_ROUTES);
 
-function pathsWith(wanted: { right?: Right; scope?: Scope }): string[] {
+function pathsWith(wanted: { right?: Right; clusters?: RouteClusters }): string[] {
   return ROUTES.filter((route) => Object.entries(wanted).every(([key, value]) => route[key as keyof PathRoute] === value)).map(
     ({ path }) => path,
   );
@@ -51,11 +51,11 @@ describe("the table of paths", () => {
   });
 
   it("scopes: what is not below the prefix of each cluster is named here", () => {
-    expect(pathsWith({ scope: "default" })).toEqual(["/admin/tokens", "/admin/tokens/*"]);
-    expect(pathsWith({ scope: "itself" })).toEqual(["/nodes/targets", "/nodes/*"]);
-    expect(pathsWith({ scope: "none" })).toEqual(["/clusters/:name"]);
-    expect(pathsWith({ scope: "existing" })).toEqual(expect.arrayContaining(["/metrics", "/ranges", "/check", "/readyz"]));
-    expect(pathsWith({ scope: "existing" })).not.toContain("/healthz");
+    expect(pathsWith({ clusters: "default" })).toEqual(["/admin/tokens", "/admin/tokens/*"]);
+    expect(pathsWith({ clusters: "itself" })).toEqual(["/nodes/targets", "/nodes/*"]);
+    expect(pathsWith({ clusters: "none" })).toEqual(["/clusters/:name"]);
+    expect(pathsWith({ clusters: "existing" })).toEqual(expect.arrayContaining(["/metrics", "/ranges", "/check", "/readyz"]));
+    expect(pathsWith({ clusters: "existing" })).not.toContain("/healthz");
   });
 
   it("what a load balancer may ask without a credential: the paths behind the route, and no other route", () => {

@@ -16,10 +16,7 @@ import { inCluster } from "./routing/known-clusters";
 import { PATH_ROUTES, type PathRoute, patternsOf } from "./routing/routes";
 import type { PathHandler, PathRequest } from "./system/path-request";
 
-/** The wildcards of Hono's expression end at these characters, which a raw target may have. */
-const LINE_ENDS = /[\n\r\u2028\u2029]/g;
-
-export const app = new Hono<AppEnv>({ getPath: (request) => urlOf(request).path.replace(LINE_ENDS, encodeURIComponent) });
+export const app = new Hono<AppEnv>({ getPath: (request) => urlOf(request).path });
 
 for (const middleware of MIDDLEWARE) app.use("*", middleware);
 
@@ -37,13 +34,13 @@ app.onError((error, c) => {
 
 function handlerOf({ methods, refusesMethods, clusters }: PathRoute, answer: PathHandler): (c: AppContext) => Response | Promise<Response> {
   return (c) => {
-    const { config, url, access } = c.var;
+    const url = c.get("url");
     const { cluster } = url;
     if (!refusesMethods && !methods.some((known) => known === c.req.method)) return statusResponse(methodNotAllowed());
     // Clusters do not nest: /clusters/a/clusters/b does not exist.
     if ((clusters === "none" && cluster !== "") || (clusters === "default" && cluster !== DEFAULT_CLUSTER)) return pageNotFound();
     const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
-    const asked: PathRequest = { env: c.env, config, request: c.req.raw, url, access, waitUntil };
+    const asked: PathRequest = { env: c.env, config: c.get("config"), request: c.req.raw, url, access: c.get("access"), waitUntil };
     return clusters === "existing"
       ? inCluster({ env: c.env, name: cluster, begins: false }, (id) => answer(asked, id))
       : answer(asked, cluster);

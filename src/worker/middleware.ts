@@ -78,15 +78,16 @@ async function audited(c: AppContext, next: Next): Promise<void> {
   const request = c.req.raw;
   const body = auditedBody(env, request);
   await next();
-  const { admission, auditId, url } = c.var;
+  const admission = c.get("admission") as Admission | undefined;
+  // A request that is refused before has none.
   if (!admission || (admission.access.ok && admission.access.value.isOpen)) return;
-  const rest = writeAudit({ env, request, url, response: c.res, admission, auditId, receivedMs, body });
+  const rest = writeAudit({ env, request, url: c.get("url"), response: c.res, admission, auditId: c.get("auditId"), receivedMs, body });
   if (rest) c.executionCtx.waitUntil(rest);
 }
 
 /** Foreign hosts and pages, the credential, and the rights. They are one function, because each middleware costs time in every request. */
 const guard: MiddlewareHandler<AppEnv> = async (c, next) => {
-  const { config, url } = c.var;
+  const [config, url] = [c.get("config"), c.get("url")];
   const request = c.req.raw;
   const foreign = foreignProblem(request, config);
   if (foreign) return statusResponse(foreign);

@@ -66,6 +66,7 @@ async function answered<K extends ObjectKind>(route: ObjectRoute<K>, asked: Targ
   if (!place) return count(statusResponse(refusalOf(info.verb), refusal));
   const resourceRequest: ResourceRequest = {
     env,
+    config,
     request,
     url,
     access,

@@ -1,5 +1,6 @@
 /** One request for a resource, as every handler gets it, and the answers that all handlers share. */
 
+import type { Config } from "../../core/config/config";
 import type { Status } from "../../api/meta/status";
 import type { StoreRpc } from "../../api/rpc/store";
 import type { Access } from "../access/access";
@@ -15,6 +16,7 @@ import { type Rendering, statusResponse } from "../http/answer/respond";
 
 export interface ResourceRequest {
   env: Env;
+  config: Config;
   request: Request;
   url: RequestUrl;
   /** who sends it, and what he may do */

@@ -9,7 +9,6 @@ import { forbidden } from "../../api/meta/status";
 import type { WriteRequest } from "../../api/rpc/store";
 import { resourceAttributes } from "../../access/authorization/attributes";
 import { coordinator } from "../../../durable-objects/peers/peers";
-import { configOf } from "../routing/config-guard";
 import { call } from "../routing/call";
 import type { WriteJudge } from "../access/judged-write";
 import type { ResourceRequest } from "./resource-request";
@@ -18,10 +17,9 @@ const USE_STATIC = resourceAttributes({ verb: "use", group: "networking.k8s.io",
 
 /** Undefined = the write names no address, or the caller may have any. */
 export function staticBandGuard(request: ResourceRequest, wanted: WriteRequest): WriteJudge | undefined {
-  const { access, env, info } = request;
+  const { access, config, env, info } = request;
   const { definition } = info;
-  const config = configOf(env);
-  if (!config.ok || !config.value.staticBandGuard || !config.value.featureGates.ServiceIPStaticSubrange) return undefined;
+  if (!config.staticBandGuard || !config.featureGates.ServiceIPStaticSubrange) return undefined;
   if (definition.group !== "" || definition.resource !== "services" || !namesAddress(wanted)) return undefined;
   if (access.judge(access.caller.user, USE_STATIC).decision === "allow") return undefined;
   return async (before, after) => {

@@ -6,9 +6,7 @@ import { invalid } from "../../api/meta/status";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
 import { socketHeaders } from "../http/connection/web-socket";
 import type { CollectionRequest } from "../../api/rpc/store";
-import { assert } from "../../core/base/assert";
 import { senderOf } from "../access/access";
-import { configOf } from "../routing/config-guard";
 import { refuse, type ResourceRequest } from "./resource-request";
 import { endedWatch, waits } from "../routing/waits";
 import { askCollection, collectionResponse, representationOf } from "./collection";
@@ -34,9 +32,7 @@ export async function watch(request: ResourceRequest): Promise<Response> {
 }
 
 /** Administrators of all clusters have any number of watches: they look at what others do. */
-function watcherOf({ env, access }: ResourceRequest): Pick<CollectionRequest, "watchedBy"> {
+function watcherOf({ config, access }: ResourceRequest): Pick<CollectionRequest, "watchedBy"> {
   if (access.makesClusters) return {};
-  const config = configOf(env);
-  assert(config.ok, "requests with invalid variables are refused before");
-  return { watchedBy: { user: senderOf(access), max: config.value.maxWatchesPerUser } };
+  return { watchedBy: { user: senderOf(access), max: config.maxWatchesPerUser } };
 }

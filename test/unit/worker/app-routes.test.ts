@@ -90,7 +90,7 @@ describe("below the prefix of a cluster", () => {
   });
 });
 
-it("a path with a line separator, which ends the wildcards of the router: passes the guards and reaches its route", async () => {
+it("a path with a line separator, where a wildcard of a regular expression may end: passes the guards", async () => {
   // As the socket of the local runner passes it: a Request would encode it.
   const path = "/nothing\u2028/x";
   const request = new Proxy(new Request("http://h/"), {

@@ -14,8 +14,7 @@ export function malformedRequest(request: Request): Response | undefined {
   const { url, method, headers } = request;
   // What OPTIONS asks of the server as a whole. Go: globalOptionsHandler.
   if (url === "*" && method === "OPTIONS") return new Response(null, { status: 200 });
-  const isTarget =
-    (url.startsWith("/") || /^https?:\/\//i.test(url)) && !CONTROL.test(url) && isAuthority(urlOf(request).authority ?? "");
+  const isTarget = (url.startsWith("/") || /^https?:\/\//i.test(url)) && !CONTROL.test(url) && isAuthority(urlOf(request).authority ?? "");
   if (!isTarget) return textResponse(400, "400 Bad Request: malformed request target");
   // Also beside an absolute target, whose host counts.
   const host = headers.get("Host") ?? "";

@@ -91,6 +91,7 @@ export const storeys: readonly (readonly Wing[])[] = [
         ["routing"],
         ["access"],
         ["system"],
+        ["system/discovery"],
         ["handlers"],
         ["dispatch"],
       ],

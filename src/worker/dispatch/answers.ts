@@ -7,20 +7,20 @@ import { isRead, type PathAnswer } from "../routing/routes";
 import { servedApis } from "../routing/served";
 import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse, sliceControllerResponse } from "../system/check";
 import { clusterResponse } from "../system/clusters";
-import { coreVersionsResponse, groupListResponse, groupResponse } from "../system/discovery";
+import { coreVersionsResponse, groupListResponse, groupResponse } from "../system/discovery/discovery";
 import type { Probe } from "../system/health-slis";
 import { checkPaths, probeResponse } from "../system/healthz";
 import { metricsResponse, slisResponse } from "../system/metrics";
 import { nodeHealthResponse, serviceHealthResponse } from "../system/node-health";
 import { nodeTargetsResponse } from "../system/node-targets";
-import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "../system/openapi";
+import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } from "../system/discovery/openapi";
 import type { PathHandler, PathRequest } from "../system/path-request";
 import { rangeAllocationsResponse } from "../system/range-allocations";
 import { rangesResponse } from "../system/ranges";
 import { revisionsResponse } from "../system/revisions";
-import { rootPathsResponse } from "../system/root-paths";
+import { rootPathsResponse } from "../system/discovery/root-paths";
 import { tokensResponse } from "../system/tokens";
-import { versionResponse } from "../system/version";
+import { versionResponse } from "../system/discovery/version";
 import { coreVersionResponse, groupVersionResponse } from "./group-version";
 
 export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {

@@ -8,8 +8,8 @@ import { inCluster } from "../routing/known-clusters";
 import { requestTarget, unservedTarget } from "../routing/request-info";
 import { isRead, verbOn } from "../routing/routes";
 import { type ServedApis, servedApis, servedVersion } from "../routing/served";
-import { resourceListResponse } from "../system/discovery";
-import { emptyListResponse, emptyResourceResponse } from "../system/empty-lists";
+import { resourceListResponse } from "../system/discovery/discovery";
+import { emptyListResponse, emptyResourceResponse } from "../system/discovery/empty-lists";
 import type { PathRequest } from "../system/path-request";
 import { dispatch } from "./dispatch";
 

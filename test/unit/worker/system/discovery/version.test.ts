@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { json } from "../client";
+import { json } from "../../client";
 
 describe("version", () => {
   it("GET /version: upstream's version with a suffix of this server", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { get, json } from "../client";
+import { get, json } from "../../client";
 
 const APPS = "/apis/apps/v1/namespaces/default";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { get, json } from "../client";
+import { get, json } from "../../client";
 
 const AGGREGATED =
   "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { get, json } from "../client";
+import { get, json } from "../../client";
 
 describe("OpenAPI", () => {
   it("the index: each document with its hash, without the cluster's prefix", async () => {

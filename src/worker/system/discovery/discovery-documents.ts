@@ -2,9 +2,9 @@
  * Discovery as data, derived from what is served: the plain documents of old and the aggregated ones (upstream apiserver pkg/endpoints/discovery).
  * Source: upstream apiserver endpoints/discovery and endpoints/discovery/aggregated.
  */
-import { apiVersionOf } from "../../api/meta/type-meta";
-import type { ResourceDefinition } from "../../api/registry/resource";
-import type { ServedApis, ServedVersion } from "../routing/served";
+import { apiVersionOf } from "../../../api/meta/type-meta";
+import type { ResourceDefinition } from "../../../api/registry/resource";
+import type { ServedApis, ServedVersion } from "../../routing/served";
 
 /** One resource of a version as both forms of discovery describe it. */
 interface Described {

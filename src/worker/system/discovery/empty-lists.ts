@@ -1,12 +1,12 @@
 /** Answers of kinds that have no objects (../routing/empty-resources.ts). A request is judged as for any other kind. */
-import { decodeContinue } from "../../api/meta/continue-token";
-import { badRequest, noRepresentation, notAcceptable, notFound, type Status } from "../../api/meta/status";
-import { parseIncludeObject } from "../../api/meta/table";
-import { apiVersionOf } from "../../api/meta/type-meta";
-import { NAME_COLUMN } from "../../api/registry/common-columns";
-import { COMMON } from "../../api/registry/common-definition";
-import { filterOf } from "../../api/store/hub/collection-filter";
-import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
+import { decodeContinue } from "../../../api/meta/continue-token";
+import { badRequest, noRepresentation, notAcceptable, notFound, type Status } from "../../../api/meta/status";
+import { parseIncludeObject } from "../../../api/meta/table";
+import { apiVersionOf } from "../../../api/meta/type-meta";
+import { NAME_COLUMN } from "../../../api/registry/common-columns";
+import { COMMON } from "../../../api/registry/common-definition";
+import { filterOf } from "../../../api/store/hub/collection-filter";
+import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../../http/read/collection-options";
 import {
   DOCUMENT_TYPES,
   type DocumentEncoding,
@@ -14,11 +14,11 @@ import {
   negotiate,
   negotiateStatus,
   type Transform,
-} from "../http/negotiate/negotiate";
-import { queryBool } from "../http/read/query";
-import { urlOf } from "../http/read/request-url";
-import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../http/answer/respond";
-import type { EmptyResource } from "../routing/empty-resources";
+} from "../../http/negotiate/negotiate";
+import { queryBool } from "../../http/read/query";
+import { urlOf } from "../../http/read/request-url";
+import { jsonResponse, type Rendering, renderingOf, statusResponse } from "../../http/answer/respond";
+import type { EmptyResource } from "../../routing/empty-resources";
 
 /** The answer to a GET of the collection; undefined for a watch, which is not served. There is no protobuf form. */
 export function emptyListResponse(resource: EmptyResource, request: Request): Response | undefined {

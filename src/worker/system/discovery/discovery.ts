@@ -1,11 +1,11 @@
 /** Discovery endpoints: which document, in which form. The exact Content-Type tells clients that it is the aggregated one. */
-import { notAcceptable } from "../../api/meta/status";
-import { authorityOf } from "../http/read/authority";
-import { DOCUMENT_TYPES, negotiateDocument, wantsAggregatedDiscovery } from "../http/negotiate/negotiate";
-import { hashOf } from "../http/hash";
-import { urlOf } from "../http/read/request-url";
-import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/answer/respond";
-import type { ServedApis, ServedVersion } from "../routing/served";
+import { notAcceptable } from "../../../api/meta/status";
+import { authorityOf } from "../../http/read/authority";
+import { DOCUMENT_TYPES, negotiateDocument, wantsAggregatedDiscovery } from "../../http/negotiate/negotiate";
+import { hashOf } from "../../http/hash";
+import { urlOf } from "../../http/read/request-url";
+import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../../http/answer/respond";
+import type { ServedApis, ServedVersion } from "../../routing/served";
 import { aggregatedDiscovery, apiGroup, apiGroupList, apiResourceList, apiVersions } from "./discovery-documents";
 
 /** Upstream's clients tell the aggregated form by exactly this. */

@@ -1,7 +1,7 @@
 /** `GET /`: the paths that are served. Source: upstream apiserver pkg/server/routes/index.go. */
-import { JSON_TYPE } from "../http/answer/respond";
-import { LISTED_PATHS } from "../routing/routes";
-import type { ServedApis } from "../routing/served";
+import { JSON_TYPE } from "../../http/answer/respond";
+import { LISTED_PATHS } from "../../routing/routes";
+import type { ServedApis } from "../../routing/served";
 import { openApiV3Paths } from "./openapi";
 
 /** `health`: the paths of health and of its checks. */

@@ -1,6 +1,6 @@
 /** GET /version */
-import { GIT_VERSION } from "../../core/config/version";
-import { jsonResponse } from "../http/answer/respond";
+import { GIT_VERSION } from "../../../core/config/version";
+import { jsonResponse } from "../../http/answer/respond";
 
 const VERSION = JSON.stringify({
   major: "1",

@@ -3,14 +3,14 @@
  * OpenAPI v2: one document, as JSON or in the protobuf form that client-go alone asks for (upstream kube-openapi pkg/handler).
  * Sources: upstream kube-openapi pkg/handler3 and pkg/handler.
  */
-import { GIT_VERSION } from "../../core/config/version";
-import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../api/schema/openapi/openapi";
-import { openApiV2Document } from "../../api/schema/openapi/openapi-v2";
-import { encodeOpenApiV2 } from "../../api/schema/openapi/openapi-v2-protobuf";
-import { gzipped } from "../http/answer/compress";
-import { hashOf } from "../http/hash";
-import { jsonResponse, pageNotFound, textResponse } from "../http/answer/respond";
-import type { ServedApis, ServedVersion } from "../routing/served";
+import { GIT_VERSION } from "../../../core/config/version";
+import { type OpenApiDocument, openApiDocument, type OpenApiResource } from "../../../api/schema/openapi/openapi";
+import { openApiV2Document } from "../../../api/schema/openapi/openapi-v2";
+import { encodeOpenApiV2 } from "../../../api/schema/openapi/openapi-v2-protobuf";
+import { gzipped } from "../../http/answer/compress";
+import { hashOf } from "../../http/hash";
+import { jsonResponse, pageNotFound, textResponse } from "../../http/answer/respond";
+import type { ServedApis, ServedVersion } from "../../routing/served";
 
 const JSON_TYPE = "application/json";
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";

@@ -1,7 +1,5 @@
 /** The part of docs/internals/architecture.md that is computed from the code: which wing imports which, how long the shells are, and what stands beside them. */
 
-const BEGIN = "<!-- computed by `npm run tidy -- --write`: do not edit below -->";
-const END = "<!-- end of the computed part -->";
 /** A shell makes ports and forwards calls; a longer one has rules that belong into src/. */
 const SHELL_LINES_MAX = 80;
 
@@ -49,14 +47,6 @@ export function houseTables({ wings, arrows, shells, besides }: House): string {
     "| --- | --- | --- |",
     ...besides.map(({ path, about, lines }) => `| \`${path}\` | ${about} | ${String(lines)} |`),
   ].join("\n");
-}
-
-/** The page with its computed part replaced. Throws when the page lacks the marks. */
-export function withComputedPart(page: string, part: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`docs/internals/architecture.md lacks the marks "${BEGIN}" and "${END}"`);
-  return `${page.slice(0, begin)}${BEGIN}\n\n${part}\n\n${page.slice(end)}`;
 }
 
 /**

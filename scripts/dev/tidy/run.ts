@@ -1,7 +1,7 @@
 /** All findings of `npm run tidy`. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import { format, resolveConfig } from "prettier";
+import { parse } from "smol-toml";
 import { placeOf, storeys } from "../layers";
 import type { Sources } from "../sources/read";
 import {
@@ -14,15 +14,17 @@ import {
   protocolEntries,
   untestedHazards,
 } from "./citations";
+import { settleComputedPart } from "./computed-part";
 import { deadCode } from "./dead-code";
 import { heaps } from "./heaps";
-import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "./house";
+import { besidesShells, houseTables, longShells, shellsIn } from "./house";
 import { arrows, circles, type Imports, layerFindings } from "./imports";
 import { longSentences, withoutReader } from "./pages";
 import { termFindings } from "./terms";
 import { misplacedTest, unfinished } from "./test-files";
 import { CITED_FILES, citedTable, upstreamFindings } from "./upstream-files";
 import { upstreamModules } from "./upstream-modules";
+import { configuredFindings, VARIABLE_ROWS, variableTable } from "./variables";
 
 /** Pages at the root: hosts look for them there. */
 const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
@@ -48,12 +50,12 @@ export async function tidyFindings({ root, sources, write, cited }: Tidying): Pr
     ...layerFindings(imports),
     ...heaps(sources.keys()),
     ...(await house({ root, sources, write }, imports)),
+    ...(await variables({ root, sources, write })),
   ];
 }
 
 /** The lengths of the shells; the computed part of docs/internals/architecture.md, written anew or compared. */
 async function house({ root, sources, write }: Omit<Tidying, "cited">, imports: Imports): Promise<string[]> {
-  const page = join(root, "docs", "internals", "architecture.md");
   const files = new Map([...sources].filter(([path]) => path.startsWith("durable-objects/")).map(([path, { text }]) => [path, text]));
   const shells = shellsIn(textBelow(root)("wrangler.toml") ?? "", files);
   const tables = houseTables({
@@ -62,13 +64,16 @@ async function house({ root, sources, write }: Omit<Tidying, "cited">, imports: 
     shells,
     besides: besidesShells(shells, files),
   });
-  const before = readFileSync(page, "utf8");
-  const after = await format(withComputedPart(before, tables), { ...(await resolveConfig(page)), filepath: page });
-  if (write) writeFileSync(page, after);
-  const isOld = !write && after !== before;
+  const part = { path: "docs/internals/architecture.md", part: tables };
+  return [...(await settleComputedPart({ root, write }, part)), ...longShells(shells)];
+}
+
+/** The variables of a deployment, in wrangler.toml and on the page. */
+async function variables({ root, write }: Omit<Tidying, "cited">): Promise<string[]> {
+  const configuration = parse(readFileSync(join(root, "wrangler.toml"), "utf8"));
   return [
-    ...(isOld ? ["docs/internals/architecture.md is not what the code says: npm run tidy -- --write writes it anew"] : []),
-    ...longShells(shells),
+    ...configuredFindings(VARIABLE_ROWS, configuration["vars"] as Record<string, unknown>),
+    ...(await settleComputedPart({ root, write }, { path: "docs/deploy.md", part: variableTable(VARIABLE_ROWS) })),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** A configuration as texts by the names that operators know: for comparing, storing and reporting. */
 import type { Config } from "./config";
+import { type Variable, VARIABLES } from "./variables";
 import { GIT_VERSION } from "./version";
 
 /** `SERVICE_CLUSTER_IP_RANGE` and the other variables, each gate of FEATURE_GATES by its own name, and the `version` of the software. */
@@ -14,18 +15,14 @@ export interface SettingDifference {
 
 /** Only the settings that the objects of a cluster use: two Workers that differ in one of them would answer differently. */
 export function settingsOf(config: Config): Settings {
+  const settings = Object.entries<Variable<unknown>>(VARIABLES as never).flatMap(([member, { name, setting }]) =>
+    setting ? [[name, setting(config[member as keyof Config])] as const] : [],
+  );
   return {
     version: GIT_VERSION,
-    SERVICE_CLUSTER_IP_RANGE: config.serviceRanges.join(","),
-    ADVERTISE_ADDRESSES: config.advertiseAddresses.join(","),
+    [VARIABLES.servicePrefixes.name]: config.serviceRanges.join(","),
     ...Object.fromEntries(Object.entries(config.featureGates).map(([gate, on]) => [gate, String(on)])),
-    APISERVER_LEASE_DURATION_SECONDS: String(config.apiServerLeaseDurationSeconds),
-    APISERVER_LEASE_RENEW_SECONDS: String(config.apiServerLeaseRenewSeconds),
-    MAX_ENDPOINTS_PER_SLICE: String(config.maxEndpointsPerSlice),
-    ENDPOINTSLICE_UPDATES_BATCH_PERIOD: `${config.endpointsBatchMs}ms`,
-    CONTROLLERS: config.controllers.join(),
-    DRAINING_TAINTS: config.drainingTaints.join(),
-    PROXY_SYNC_PERIOD_SECONDS: String(config.proxySyncPeriodSeconds),
+    ...Object.fromEntries(settings),
   };
 }
 

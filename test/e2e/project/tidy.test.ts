@@ -9,10 +9,12 @@ import {
   untestedHazards,
 } from "../../../scripts/dev/tidy/citations";
 import { heaps } from "../../../scripts/dev/tidy/heaps";
-import { besidesShells, houseTables, longShells, shellsIn, withComputedPart } from "../../../scripts/dev/tidy/house";
+import { withComputedPart } from "../../../scripts/dev/tidy/computed-part";
+import { besidesShells, houseTables, longShells, shellsIn } from "../../../scripts/dev/tidy/house";
 import { arrows, circles, layerFindings } from "../../../scripts/dev/tidy/imports";
 import { longSentences, withoutReader } from "../../../scripts/dev/tidy/pages";
 import { glossaryTerms, termFindings } from "../../../scripts/dev/tidy/terms";
+import { configuredFindings, variableTable } from "../../../scripts/dev/tidy/variables";
 import { CITED_FILES, citedTable, upstreamFindings, type UpstreamModule } from "../../../scripts/dev/tidy/upstream-files";
 
 const protocol = `# Protocol
@@ -281,9 +283,9 @@ describe("the computed part of the page about the architecture", () => {
 
   it("page: only what is between the marks is replaced; a page without marks is refused", () => {
     const page = "x\n<!-- computed by `npm run tidy -- --write`: do not edit below -->\nold\n<!-- end of the computed part -->\ny\n";
-    const after = withComputedPart(page, "new");
+    const after = withComputedPart(page, "new", "docs/a.md");
     expect(after).toBe(page.replace("\nold\n", "\n\nnew\n\n"));
-    expect(() => withComputedPart("x", "new")).toThrow("lacks the marks");
+    expect(() => withComputedPart("x", "new", "docs/a.md")).toThrow("lacks the marks");
   });
 });
 
@@ -347,4 +349,26 @@ it("a folder with more than 25 files of its own: a finding; those of its folders
   const files = (folder: string, count: number) => Array.from({ length: count }, (_, i) => `${folder}/f${String(i)}.ts`);
   expect(heaps([...files("src/a", 25), ...files("src/a/b", 25), ...files("docs", 30)])).toEqual([]);
   expect(heaps([...files("src/a", 25), ...files("test/x", 26)])).toEqual(["test/x has 26 files of its own, 25 are the most"]);
+});
+
+it("variables: a row for each that operators set; what wrangler.toml says otherwise is found", () => {
+  const rows = [
+    { name: "A", deployed: "1", meaning: "first" },
+    { name: "B", deployed: "", meaning: "second" },
+    { name: "C", deployed: "x", shown: "much", meaning: "third" },
+    { name: "SECRET", meaning: "fourth" },
+    { name: "INTERNAL" },
+  ];
+  expect(variableTable(rows).split("\n").slice(2)).toEqual([
+    "| `A` | `1` | first |",
+    "| `B` | none | second |",
+    "| `C` | much | third |",
+    "| `SECRET` | none | fourth |",
+  ]);
+  expect(configuredFindings(rows, { A: "1", B: "", C: "x" })).toEqual([]);
+  expect(configuredFindings(rows, { A: "2", B: "", SECRET: "s" })).toEqual([
+    'wrangler.toml has A = "2", and src/core/config/variables.ts says "1"',
+    'wrangler.toml has C = nothing, and src/core/config/variables.ts says "x"',
+    'wrangler.toml has SECRET = "s", and src/core/config/variables.ts says nothing',
+  ]);
 });

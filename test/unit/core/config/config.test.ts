@@ -96,6 +96,7 @@ describe("parseConfig: defaults and accepted values", () => {
         rootCertificates: "",
         loopbackOnly: false,
         allowedHosts: [],
+        logLevel: "info",
       });
     }
   });

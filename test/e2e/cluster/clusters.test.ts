@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { checkPaired, checkUnique } from "../../support/checks/checkers";
 import { observe } from "../../support/server/observe";
 import { serverForTests } from "../../support/server/server-for-tests";
+import { PATIENCE } from "../../support/server/patience";
 
 const SERVICES = "/api/v1/namespaces/default/services";
-const PATIENCE = { timeout: 40_000, interval: 50 };
 const server = serverForTests();
 
 interface Answer {

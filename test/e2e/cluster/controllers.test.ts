@@ -5,9 +5,9 @@
 import { expect, it } from "vitest";
 import { Api, type Body } from "../../support/clients/api";
 import { serverForTests } from "../../support/server/server-for-tests";
+import { PATIENCE } from "../../support/server/patience";
 
 const OFF = ["--var", "CONTROLLERS=*,-namespace,-garbagecollector"];
-const PATIENCE = { timeout: 40_000, interval: 50 };
 const NAMESPACES = "/api/v1/namespaces";
 const server = serverForTests(OFF);
 const api = new Api(() => server.url);

@@ -5,8 +5,8 @@ import type { Endpoints } from "../../../src/api/meta/kubernetes";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { Api, STRATEGIC_PATCH } from "../../support/clients/api";
 import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";
+import { PATIENCE } from "../../support/server/patience";
 
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const NAMESPACES = "/api/v1/namespaces";
 const server = serverForTests(NODES_ARE_NAMES);
 const api = new Api(() => server.url);

@@ -1,9 +1,9 @@
 /** Health checks of nodes as docs/load-balancer-health-checks.md describes them, against the started server. */
 import { expect, it } from "vitest";
 import { serverForTests } from "../../support/server/server-for-tests";
+import { PATIENCE } from "../../support/server/patience";
 
 const NODES = "/api/v1/nodes";
-const PATIENCE = { timeout: 30_000 };
 const server = serverForTests(["--var", "DRAINING_TAINTS=karpenter.sh/disrupted"]);
 
 async function send(method: string, path: string, body: object): Promise<number> {

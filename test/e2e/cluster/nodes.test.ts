@@ -4,9 +4,9 @@ import type { Pod } from "../../../src/api/meta/kubernetes";
 import { Api } from "../../support/clients/api";
 import { BeatingNodes, graceOf, MERGE, NODE_LEASES } from "../../support/clients/beating-nodes";
 import { serverForTests } from "../../support/server/server-for-tests";
+import { PATIENCE } from "../../support/server/patience";
 
 const PODS = "/api/v1/namespaces/default/pods";
-const PATIENCE = { timeout: 60_000, interval: 200 };
 
 // Long enough for a busy machine that renews every second.
 const server = serverForTests(graceOf(8));

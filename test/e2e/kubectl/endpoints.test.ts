@@ -3,8 +3,8 @@ import { expect, it } from "vitest";
 import { expectLines, kubectlInCluster, table } from "../../support/clients/kubectl";
 import { NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
 import { list, node, pod, service } from "./objects";
+import { PATIENCE } from "../../support/server/patience";
 
-const PATIENCE = { timeout: 30_000, interval: 100 };
 const kubectl = kubectlInCluster(NODES_ARE_NAMES);
 const { ok } = kubectl;
 

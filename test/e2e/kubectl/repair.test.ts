@@ -2,10 +2,10 @@
 import { describe, expect, it, vi } from "vitest";
 import { kubectlInCluster } from "../../support/clients/kubectl";
 import { service } from "./objects";
+import { PATIENCE } from "../../support/server/patience";
 
 const kubectl = kubectlInCluster();
 const { ok } = kubectl;
-const PATIENCE = { timeout: 10_000, interval: 250 };
 
 describe("an IPAddress that is deleted by hand while its Service lives", () => {
   it("the IPAddress: restored within 10 s, with an event that counts repetitions", async () => {

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { CoreEvent, EndpointSlice } from "../../../src/api/meta/kubernetes";
 import { Api, MERGE_PATCH } from "../../support/clients/api";
 import { clusterForTests, NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
+import { PATIENCE } from "../../support/server/patience";
 
-const PATIENCE = { timeout: 60_000, interval: 20 };
 const NAMESPACE = "/api/v1/namespaces/default";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const cluster = clusterForTests(NODES_ARE_NAMES);

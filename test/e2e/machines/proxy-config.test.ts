@@ -10,10 +10,10 @@ import { parsePrometheus } from "../../support/values/prometheus";
 import { aSlice, anEndpoint, type SliceEndpoint } from "../../support/values/endpoint-objects";
 import { NODES_ARE_NAMES, serverForTests } from "../../support/server/server-for-tests";
 import { root } from "../../../scripts/running/root.mjs";
+import { PATIENCE } from "../../support/server/patience";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
-const PATIENCE = { timeout: 20_000 };
 const server = serverForTests(NODES_ARE_NAMES);
 const listening: Server[] = [];
 afterAll(() => listening.forEach((one) => one.close()));

@@ -11,6 +11,7 @@ import { readRuntimeConfig } from "../../../scripts/serve/runtime";
 import { upstreamRow } from "../../conformance/upstream-row";
 import type { Body } from "../../support/clients/api";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
+import { PATIENCE } from "../../support/server/patience";
 
 const WORKERS = {
   /** its objects are everybody's */
@@ -20,7 +21,6 @@ const WORKERS = {
 } as const;
 type Name = keyof typeof WORKERS;
 
-const PATIENCE = { timeout: 30_000, interval: 100 };
 const folder = temporaryFolder();
 let runtime: Miniflare;
 /** Each Worker is looked up once: a look-up blocks this thread until another one answers, and Miniflare can miss that answer. */

@@ -6,9 +6,9 @@ import type { Status } from "../../../src/api/meta/status";
 import { rangeAllocationsResponse } from "../../../src/worker/system/range-allocations";
 import { ObjectCluster, plant } from "../../support/objects/object-cluster";
 import { aService, anIPAddress } from "../../support/worlds/repair-world";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = { ...(env as unknown as Env), FEATURE_GATES: "DisableAllocatorDualWrite=false" };
-const PATIENCE = { timeout: 20_000, interval: 50 };
 
 it("bits of objects that lack their rows: taken for them; a dry run and a bit without an object: take nothing", async () => {
   const cluster = await new ObjectCluster().ready();

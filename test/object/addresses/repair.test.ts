@@ -15,9 +15,9 @@ import type { ObjectFeed } from "../../../src/api/rpc/object-feed";
 import { clusterName } from "../../../src/tenancy/cluster-id";
 import { checkPaired, checkUnique } from "../../support/checks/checkers";
 import { createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 10_000, interval: 50 };
 
 let clusters = 0;
 

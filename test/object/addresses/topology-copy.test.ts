@@ -9,11 +9,11 @@ import type { Topology } from "../../../src/addresses/rpc/topology";
 import type { WriteOptions, WriteResult } from "../../../src/api/rpc/store";
 import { openTopology, sealTopology, topologyCopyKey } from "../../../src/addresses/topology/topology-copy";
 import { DELETE, WRITE } from "../../support/worlds/store-world";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const OPTIONS: WriteOptions = { ...WRITE, group: "" };
 const NETWORKING: WriteOptions = { ...WRITE, group: "networking.k8s.io" };
-const WAIT = { timeout: 10_000, interval: 50 };
 
 let clusters = 0;
 
@@ -43,7 +43,7 @@ class Cluster {
       const conditions = found.ok ? (JSON.parse(found.object) as ServiceCIDR).status?.conditions : undefined;
       return conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false;
     };
-    await vi.waitUntil(isReady, WAIT);
+    await vi.waitUntil(isReady, PATIENCE);
   }
 
   /** Addresses with a row at any owner. */
@@ -58,7 +58,7 @@ class Cluster {
   static async withTwoRanges(): Promise<{ cluster: Cluster; former: Uint8Array }> {
     const cluster = new Cluster();
     await servicesStore(bindings, cluster.name).ensureBootstrapped();
-    await vi.waitUntil(async () => (await cluster.published()) !== undefined, WAIT);
+    await vi.waitUntil(async () => (await cluster.published()) !== undefined, PATIENCE);
     const former = new Uint8Array((await bindings.DIRECTORY.get(cluster.key, "arrayBuffer")) ?? new ArrayBuffer());
     await cluster.addRange("more", "10.200.0.0/24");
     return { cluster, former };
@@ -72,7 +72,7 @@ it("the Coordinator after a question: publishes claims and ranges", async () => 
   const cluster = new Cluster();
   await servicesStore(bindings, cluster.name).ensureBootstrapped();
   const { claims } = await coordinator(bindings, cluster.name).topology();
-  const published = await vi.waitUntil(() => cluster.published(), WAIT);
+  const published = await vi.waitUntil(() => cluster.published(), PATIENCE);
   expect(published).toMatchObject({ epoch: 0, claims, ranges: [{ prefix: "10.96.0.0/16", name: "kubernetes" }], owners: [], free: [] });
 });
 
@@ -103,5 +103,5 @@ it.each<[string, (at: { name: string; former: Uint8Array }) => Promise<Uint8Arra
   await start();
   expect(await cluster.remove("inside")).toMatchObject({ ok: true });
   expect(await cluster.remove("any")).toMatchObject({ ok: true });
-  await vi.waitFor(async () => expect(await cluster.held()).toEqual(["10.96.0.1"]), WAIT);
+  await vi.waitFor(async () => expect(await cluster.held()).toEqual(["10.96.0.1"]), PATIENCE);
 });

@@ -22,9 +22,9 @@ import worker from "../../../src/worker/index";
 import { type Call, countedCalls } from "../../support/objects/counted-calls";
 import { neverTimeOut } from "../../support/objects/quick-timers";
 import { freshCluster, type StoreStub, storeStubOf } from "../../support/objects/store-stubs";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 10_000, interval: 20 };
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces";
 const OFF: Readonly<Record<"namespaces" | "garbage-collection", readonly string[]>> = {
   namespaces: ["*", "-namespace-controller"],

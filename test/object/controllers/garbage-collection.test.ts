@@ -6,12 +6,12 @@ import type { DeleteOptionsRequest } from "../../../src/api/rpc/store";
 import { collect, createIn, freshCluster, mergePatch, storedIn, type StoreStub, storeStubOf } from "../../support/objects/store-stubs";
 import { upstreamRow } from "../../conformance/upstream-row";
 import { DELETE } from "../../support/worlds/store-world";
+import { PATIENCE } from "../../support/objects/patience";
 
 const { CONTROLLER, SERVICES_STORE } = env as unknown as {
   CONTROLLER: DurableObjectNamespace<Controller>;
   SERVICES_STORE: DurableObjectNamespace;
 };
-const PATIENCE = { timeout: 10_000, interval: 20 };
 const API_VERSIONS = { Lease: "coordination.k8s.io/v1", Pod: "v1", Service: "v1", Node: "v1" };
 type Kind = keyof typeof API_VERSIONS;
 

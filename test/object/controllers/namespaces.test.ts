@@ -15,9 +15,9 @@ import {
 } from "../../support/objects/store-stubs";
 import { neverTimeOut } from "../../support/objects/quick-timers";
 import { aLease } from "../../support/worlds/store-world";
+import { PATIENCE } from "../../support/objects/patience";
 
 const LEASES = "leases.coordination.k8s.io";
-const PATIENCE = { timeout: 10_000, interval: 20 };
 
 // The answer to a deletion comes when every store has closed the namespace.
 beforeEach(() => neverTimeOut(CLOSE_WAIT_MS));

@@ -7,6 +7,7 @@ import { rfc3339Micros, rfc3339Seconds } from "../../../src/api/meta/time";
 import worker from "../../../src/worker/index";
 import { countedCalls } from "../../support/objects/counted-calls";
 import { freshCluster } from "../../support/objects/store-stubs";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const NODES = "/api/v1/nodes";
@@ -14,7 +15,6 @@ const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 const PERIOD_MS = 5_000;
 /** Alarms are set by the clock of the test and ring by the real one: not before the test rings them. */
 const BEGUN = Math.ceil(Date.now() / 1_000) * 1_000 + 86_400_000;
-const PATIENCE = { timeout: 10_000, interval: 20 };
 
 let cluster: string;
 let nowMs: number;

@@ -14,6 +14,7 @@ import { beginRequest, type Place } from "../../../src/worker/http/in-flight";
 import { servingBothFamilies } from "../../support/objects/address-paths";
 import { ringAfter } from "../../support/objects/quick-timers";
 import { freshCluster } from "../../support/objects/store-stubs";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const NODES = "/api/v1/nodes";
@@ -21,8 +22,6 @@ const REPORT = `${NODES}/n1/proxy-health`;
 const SILENCE_MS = silenceMs(30_000);
 const APPLIED = { IPv4: { appliedAgoMs: 0 } };
 const TAINT = { key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" };
-
-const PATIENCE = { timeout: 30_000, interval: 20 };
 
 let now = Date.now();
 beforeEach(() => void vi.spyOn(Date, "now").mockImplementation(() => now));

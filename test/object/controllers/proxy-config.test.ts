@@ -8,13 +8,13 @@ import { CLUSTER_GONE } from "../../../src/tenancy/rpc";
 import { app } from "../../../src/worker/app";
 import { freshCluster, storeStubOf } from "../../support/objects/store-stubs";
 import { aSlice, anEndpoint, type EndpointState } from "../../support/values/endpoint-objects";
+import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const SERVICES = "/api/v1/namespaces/default/services";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const NODES = "/api/v1/nodes";
 const ZONE = "topology.kubernetes.io/zone";
-const PATIENCE = { timeout: 20_000, interval: 10 };
 
 interface ShownPage {
   isFull: boolean;

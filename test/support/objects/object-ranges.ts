@@ -11,9 +11,9 @@ import type { AllocateItem } from "../../../src/addresses/rpc/service-cidr";
 import type { Subresource, WriteResult } from "../../../src/api/rpc/store";
 import { createRange, deleteRange, patchRange } from "./range-requests";
 import { freshCluster } from "./store-stubs";
+import { PATIENCE } from "./patience";
 
 const bindings = env as unknown as Env;
-const PATIENCE = { timeout: 25_000, interval: 20 };
 const ROWS_MAX = 10_000;
 
 /** Waits for effects of alarms and jobs of real objects. */

@@ -9,9 +9,9 @@ import type { EndpointSlice, Pod } from "../../../../src/api/meta/kubernetes";
 import { Api } from "../../../support/clients/api";
 import { startProgram } from "../../../support/server/program";
 import { serverForTests } from "../../../support/server/server-for-tests";
+import { PATIENCE } from "../../../support/server/patience";
 
 const ADDRESS = "192.0.2.1";
-const PATIENCE = { timeout: 60_000, interval: 100 };
 const server = serverForTests();
 const api = new Api(() => server.url);
 

@@ -11,8 +11,8 @@ import { runProgram } from "../../../support/server/program";
 import { endWithUs } from "../../../support/server/children";
 import { serverForTests } from "../../../support/server/server-for-tests";
 import { root } from "../../../../scripts/running/root.mjs";
+import { LONG_PATIENCE } from "../../../support/server/patience";
 
-const PATIENCE = { timeout: 90_000, interval: 500 };
 const server = serverForTests([], { secure: true });
 const agents: ReturnType<typeof spawn>[] = [];
 afterAll(() => agents.forEach((child) => child.kill("SIGKILL")));
@@ -51,8 +51,8 @@ it(
     const child = spawn(process.execPath, args, { cwd: root, stdio: "ignore" });
     agents.push(child);
     endWithUs(child, () => child.kill("SIGKILL"));
-    await expect.poll(ready, PATIENCE).toBe("True");
-    await expect.poll(() => readyAt("/api/v1/namespaces/default/pods/web.node-1"), PATIENCE).toBe("True");
+    await expect.poll(ready, LONG_PATIENCE).toBe("True");
+    await expect.poll(() => readyAt("/api/v1/namespaces/default/pods/web.node-1"), LONG_PATIENCE).toBe("True");
     expect((await get("/nodes/node-1/healthz", server.token)).code).toBe(200);
 
     const old = created.out.trim();
@@ -64,13 +64,13 @@ it(
     const rotated = await tokens(`rotate ${id}`);
     writeFileSync(`${tokenFile}.new`, rotated.out);
     renameSync(`${tokenFile}.new`, tokenFile);
-    await expect.poll(async () => (await get("/version", old)).code, PATIENCE).toBe(401);
+    await expect.poll(async () => (await get("/version", old)).code, LONG_PATIENCE).toBe(401);
     const renewedAt = async (): Promise<string> => {
       const { text } = await get("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1", server.token);
       return (JSON.parse(text) as { spec?: { renewTime?: string } }).spec?.renewTime ?? "";
     };
     const before = await renewedAt();
-    await expect.poll(renewedAt, PATIENCE).not.toBe(before);
+    await expect.poll(renewedAt, LONG_PATIENCE).not.toBe(before);
     expect(await ready()).toBe("True");
   },
 );

@@ -10,8 +10,8 @@ import { Api } from "../../../support/clients/api";
 import { freePort } from "../../../support/server/free-port";
 import { serverForTests } from "../../../support/server/server-for-tests";
 import { root } from "../../../../scripts/running/root.mjs";
+import { LONG_PATIENCE } from "../../../support/server/patience";
 
-const PATIENCE = { timeout: 90_000, interval: 200 };
 const port = await freePort();
 const server = serverForTests(["--port", String(port), "--var", "NODE_MONITOR_GRACE_PERIOD_SECONDS=15"]);
 const api = new Api(() => server.url);
@@ -34,7 +34,7 @@ class AgentProcess {
   }
 
   ready(): Promise<void> {
-    return expect.poll(() => this.output, PATIENCE).toMatch(/is ready/);
+    return expect.poll(() => this.output, LONG_PATIENCE).toMatch(/is ready/);
   }
 }
 
@@ -76,13 +76,13 @@ it(
     await agent.ready();
     expect(await ready("b")).toBe("True");
     agent.child.kill("SIGSTOP");
-    await expect.poll(() => ready("b"), PATIENCE).toBe("Unknown");
+    await expect.poll(() => ready("b"), LONG_PATIENCE).toBe("Unknown");
     await server.kill();
     agent.child.kill("SIGCONT");
-    await expect.poll(() => agent.output, PATIENCE).toContain("the Lease of the node cannot be kept");
+    await expect.poll(() => agent.output, LONG_PATIENCE).toContain("the Lease of the node cannot be kept");
     await server.start();
-    await expect.poll(() => ready("b"), PATIENCE).toBe("True");
-    await expect.poll(() => agent.output, PATIENCE).toContain("the Lease of the node cannot be kept: this is over");
+    await expect.poll(() => ready("b"), LONG_PATIENCE).toBe("True");
+    await expect.poll(() => agent.output, LONG_PATIENCE).toContain("the Lease of the node cannot be kept: this is over");
     await api.must("DELETE", "/api/v1/nodes/b");
     expect(await agent.ended).toBe(0);
     expect(agent.output).toContain("the Node b is deleted");
@@ -101,15 +101,15 @@ it("kube-proxy's health: late, draining and mute are told to load balancers", { 
   const url = `http://127.0.0.1:${String((proxy.address() as AddressInfo).port)}/healthz`;
   const agent = new AgentProcess("c", "c", ["--proxy-health", url, "--sync-period", "3", "--leave", "--leave-after", "5"]);
   await agent.ready();
-  await expect.poll(async () => (await api.send("GET", "/nodes/c/healthz")).text, PATIENCE).toContain('"IPv4"');
-  await expect.poll(() => health("c"), PATIENCE).toBe(200);
+  await expect.poll(async () => (await api.send("GET", "/nodes/c/healthz")).text, LONG_PATIENCE).toContain('"IPv4"');
+  await expect.poll(() => health("c"), LONG_PATIENCE).toBe(200);
   late = true;
-  await expect.poll(() => health("c"), PATIENCE).toBe(503);
+  await expect.poll(() => health("c"), LONG_PATIENCE).toBe(503);
   late = false;
-  await expect.poll(() => health("c"), PATIENCE).toBe(200);
+  await expect.poll(() => health("c"), LONG_PATIENCE).toBe(200);
   proxy.close();
   proxy.closeAllConnections();
-  await expect.poll(() => health("c", "livez"), PATIENCE).toBe(503);
+  await expect.poll(() => health("c", "livez"), LONG_PATIENCE).toBe(503);
   const { body } = await api.send("GET", "/api/v1/nodes");
   const { resourceVersion = "" } = body.metadata ?? {};
   agent.child.kill("SIGTERM");

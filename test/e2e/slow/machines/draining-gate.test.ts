@@ -1,9 +1,9 @@
 /** The gate KubeProxyDrainingTerminatingNodes, switched between starts of the server on the same data. */
 import { afterAll, expect, it } from "vitest";
 import { getJson, removeFolder, type Server, startServer, temporaryFolder } from "../../../support/server/server";
+import { PATIENCE } from "../../../support/server/patience";
 
 const TAINT = { key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" };
-const PATIENCE = { timeout: 60_000 };
 const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 

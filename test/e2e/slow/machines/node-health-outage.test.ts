@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
 import { silenceMs } from "../../../../src/proxy-health/judgement";
 import { NODES_ARE_NAMES, serverForTests } from "../../../support/server/server-for-tests";
+import { PATIENCE } from "../../../support/server/patience";
 
 const NODES = "/api/v1/nodes";
 const PERIOD_MS = 5_000;
@@ -11,7 +12,6 @@ const SILENCE_MS = silenceMs(PERIOD_MS);
 const ALARM_LATE_MS = 5_000;
 /** More often than an agent: a busy machine holds a process up. */
 const REPORT_EVERY_MS = 1_500;
-const PATIENCE = { timeout: 60_000, interval: 100 };
 
 const server = serverForTests(["--var", `PROXY_SYNC_PERIOD_SECONDS=${String(PERIOD_MS / 1_000)}`, ...NODES_ARE_NAMES]);
 

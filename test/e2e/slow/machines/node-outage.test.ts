@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { Api } from "../../../support/clients/api";
 import { BeatingNodes, graceOf } from "../../../support/clients/beating-nodes";
 import { serverForTests } from "../../../support/server/server-for-tests";
+import { LONG_PATIENCE } from "../../../support/server/patience";
 
 const GRACE_SECONDS = 8;
-const PATIENCE = { timeout: 120_000, interval: 200 };
 
 const server = serverForTests(graceOf(GRACE_SECONDS));
 const api = new Api(() => server.url);
@@ -22,6 +22,6 @@ it("a server that was dead for longer than the grace: no Node is written", { tim
   await server.start();
   // The controller works: a Node that is made now and stays silent becomes Unknown.
   await api.must("POST", "/api/v1/nodes", { body: { metadata: { name: "new" } } });
-  await expect.poll(() => nodes.ready("new"), PATIENCE).toBe("Unknown");
+  await expect.poll(() => nodes.ready("new"), LONG_PATIENCE).toBe("Unknown");
   expect(await versions()).toEqual(before);
 });

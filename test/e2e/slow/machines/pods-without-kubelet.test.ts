@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import { Api, MERGE_PATCH } from "../../../support/clients/api";
 import { serverForTests } from "../../../support/server/server-for-tests";
+import { PATIENCE } from "../../../support/server/patience";
 
-const PATIENCE = { timeout: 60_000, interval: 100 };
 const PODS = "/api/v1/namespaces/default/pods";
 const server = serverForTests(["--var", "NODE_STARTUP_GRACE_PERIOD_SECONDS=2"]);
 const api = new Api(() => server.url);

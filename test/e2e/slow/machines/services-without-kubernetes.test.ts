@@ -9,11 +9,11 @@ import { kubectlCommand } from "../../../support/clients/kubectl-command";
 import { type Machine, Machines, type Running } from "../../../support/machines/machines";
 import { removeFolder, temporaryFolder } from "../../../support/server/server";
 import { root } from "../../../../scripts/running/root.mjs";
+import { LONG_PATIENCE } from "../../../support/server/patience";
 
 const page = readFileSync(join(root, "docs", "services-without-kubernetes.md"), "utf8");
 const [, walk = ""] = /^## Two machines, one Service\n([^]*?)^## /m.exec(page) ?? [];
 const blocks = [...walk.matchAll(/^```(sh)?\n([^]*?)^```$/gm)].map(([, , text = ""]) => text.trimEnd());
-const PATIENCE = { timeout: 120_000, interval: 500 };
 
 const SERVER: Machine = { name: "server", address: "192.0.2.1" };
 const ONE: Machine = { name: "one", address: "192.0.2.11" };
@@ -73,7 +73,7 @@ const CLIENT = `
   }, 50);`;
 
 const program = (machine: Machine, text: string): Running => machines.start(machine.name, `node -e '${text}' ${machine.name}`);
-const shown = (running: Running, pattern: RegExp) => expect.poll(() => running.output(), PATIENCE).toMatch(pattern);
+const shown = (running: Running, pattern: RegExp) => expect.poll(() => running.output(), LONG_PATIENCE).toMatch(pattern);
 
 it(
   "docs/services-without-kubernetes.md: a name leads to both machines, and one that stops costs no request",
@@ -97,11 +97,13 @@ it(
 
     const [, two] = agents;
     if (!two) throw new Error("there are two");
-    await expect.poll(() => kubectl("get nodes --no-headers"), PATIENCE).toMatch(/^one +Ready .*\ntwo +Ready .*\n$/);
-    await expect.poll(() => kubectl("get --raw /nodes/two/healthz"), PATIENCE).toMatch(/"healthy":true,"status":\{"IPv4":\{"lastUpdated"/);
+    await expect.poll(() => kubectl("get nodes --no-headers"), LONG_PATIENCE).toMatch(/^one +Ready .*\ntwo +Ready .*\n$/);
+    await expect
+      .poll(() => kubectl("get --raw /nodes/two/healthz"), LONG_PATIENCE)
+      .toMatch(/"healthy":true,"status":\{"IPv4":\{"lastUpdated"/);
     // Names and addresses are there as soon as CoreDNS and kube-proxy have heard of the Service.
     const curl = () => machines.run("two", `${block("curl")} --silent --max-time 5 || true`);
-    await expect.poll(curl, PATIENCE).toMatch(/^(one|two)\n$/);
+    await expect.poll(curl, LONG_PATIENCE).toMatch(/^(one|two)\n$/);
 
     const client = program(ONE, CLIENT);
     await shown(client, /one\n[^]*two\n[^]*one\n[^]*two\n/);
@@ -111,13 +113,13 @@ it(
       kubectl(
         `get endpointslices -l kubernetes.io/service-name=web -o jsonpath='{range .items[*].endpoints[*]}{.nodeName} {.conditions}{"\\n"}{end}'`,
       );
-    await expect.poll(states, PATIENCE).toContain(`two {"ready":false,"serving":true,"terminating":true}`);
+    await expect.poll(states, LONG_PATIENCE).toContain(`two {"ready":false,"serving":true,"terminating":true}`);
     expect(await two.ended).toBe(0);
     const mark = client.output().length;
-    await expect.poll(() => client.output().slice(mark), PATIENCE).toMatch(/(one\n){50}/);
+    await expect.poll(() => client.output().slice(mark), LONG_PATIENCE).toMatch(/(one\n){50}/);
     expect(client.output().slice(mark)).not.toContain("two");
     expect(client.output()).not.toContain("FAILED");
     expect(before).toContain("two");
-    await expect.poll(states, PATIENCE).not.toContain("two");
+    await expect.poll(states, LONG_PATIENCE).not.toContain("two");
   },
 );

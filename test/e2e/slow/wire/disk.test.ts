@@ -11,11 +11,10 @@ import type { Answer } from "../../../support/clients/api";
 import { fullDisk, limitedDisk, readOnlyDisk } from "../../../support/server/disk-faults";
 import { violationsAfterRepair, wrongAfterRepair } from "../../../support/server/observe";
 import { startServer } from "../../../support/server/server";
+import { PATIENCE } from "../../../support/server/patience";
 
 const CLIENTS = 40;
 const REPAIR_MS_MAX = 120_000;
-/** An owner that does not answer is asked again for 20 s. */
-const WAIT = { timeout: 60_000, interval: 50 };
 const seed = Number(process.env["SEED"] ?? seedOfCommit()) | 0;
 
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -56,7 +55,7 @@ it.each(disks.map((disk) => [disk.fails, disk] as const))(
       const steps = clients.map((client) => serviceClient(client, seededRandom(random.next())));
       const done = (more: number) => {
         const from = tally.outcomes.done;
-        return expect.poll(() => tally.outcomes.done - from, WAIT).toBeGreaterThan(more);
+        return expect.poll(() => tally.outcomes.done - from, PATIENCE).toBeGreaterThan(more);
       };
       let stopped = false;
       let finished = work(steps, () => stopped);
@@ -64,7 +63,7 @@ it.each(disks.map((disk) => [disk.fails, disk] as const))(
       await done(10 * CLIENTS);
 
       disk.break(server);
-      await expect.poll(() => tally.outcomes.failed, WAIT).toBeGreaterThan(CLIENTS);
+      await expect.poll(() => tally.outcomes.failed, PATIENCE).toBeGreaterThan(CLIENTS);
       // Of an object that was there, of one that would have to be made first, and of a cluster that nobody has used. What fits into a file as it is
       // may be taken; an object that a failed commit has stopped may not be able to start again.
       for (const path of [LEASES, "/api/v1/nodes", `/clusters/new${SERVICES}`]) {
@@ -72,7 +71,7 @@ it.each(disks.map((disk) => [disk.fails, disk] as const))(
       }
       for (const path of [`${LEASES}/before`, SERVICES]) expectClean(path, 200, await api.get(path));
       expect((await api.get("/healthz")).code).toBe(200);
-      await expect.poll(async () => (await api.get("/readyz")).code, WAIT).toBe(500);
+      await expect.poll(async () => (await api.get("/readyz")).code, PATIENCE).toBe(500);
       expect((await api.get("/readyz/coordinator")).code).toBe(500);
       const told = server.output().match(/"level":"error","event":"the disk [a-z -]+"/g) ?? [];
       expect(told.length).toBeGreaterThan(0);
@@ -91,7 +90,7 @@ it.each(disks.map((disk) => [disk.fails, disk] as const))(
       }
       await done(10 * CLIENTS);
       expect((await api.send("POST", "/api/v1/nodes", { body: { metadata: { name: "after" } } })).code).toBe(201);
-      await expect.poll(async () => (await api.get("/readyz")).code, WAIT).toBe(200);
+      await expect.poll(async () => (await api.get("/readyz")).code, PATIENCE).toBe(200);
       await api.must("POST", `/clusters/new${SERVICES}`, { body: { metadata: { name: "after" }, spec: { ports: [{ port: 80 }] } } });
       stopped = true;
       await finished;

@@ -1,6 +1,13 @@
 /** The health of the proxy of this machine: what it counts. The rules of its answers are in proxy-health/rules. */
 import type { Node } from "../../api/meta/kubernetes";
-import { type FamilyHealth, HEALTH_TIMEOUT_MS, healthAnswer, type HealthAnswer, type HealthPath, isLate } from "../../proxy-health/rules/health-answer";
+import {
+  type FamilyHealth,
+  HEALTH_TIMEOUT_MS,
+  healthAnswer,
+  type HealthAnswer,
+  type HealthPath,
+  isLate,
+} from "../../proxy-health/rules/health-answer";
 import { isEligible, type NodeFacts, nodeFacts } from "../../proxy-health/rules/eligibility";
 import { FAMILIES, type Family } from "../../core/net/family";
 import type { ProxyReport } from "./health-reports";

@@ -2,7 +2,7 @@
 import { repairController, type RepairSetting } from "../../src/addresses/repair/cluster-repair";
 import type { RepairControllerRpc } from "../../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../../src/api/rpc/store";
-import type { Controller } from "../../src/controllers/controller";
+import type { Controller } from "../../src/controllers/frame/controller";
 import { clusterRolesController, type ClusterRolesControllerSetting } from "../../src/controllers/cluster-roles-controller";
 import { ControllerTable } from "../../src/controllers/controller-table";
 import {

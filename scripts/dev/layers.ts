@@ -38,7 +38,7 @@ export const storeys: readonly (readonly Wing[])[] = [
   [
     {
       path: "src/controllers",
-      steps: [["followed"], ["advertised", "garbage-collection", "namespaces", "quotas", "every-namespace", "cluster-roles"]],
+      steps: [["followed"], ["frame"], ["advertised", "garbage-collection", "namespaces", "quotas", "every-namespace", "cluster-roles"]],
     },
     { path: "src/tenancy", steps: [] },
     {

@@ -4,7 +4,7 @@ import { qualifiedResource } from "../api/meta/status";
 import type { ResourceDefinition } from "../api/registry/resource";
 import { clusterRolesDefinition } from "../api/registry/roles/definition";
 import { aggregationPass } from "./cluster-roles/aggregation-pass";
-import { Controller, type ControllerPorts } from "./controller";
+import { Controller, type ControllerPorts } from "./frame/controller";
 import { type ControllerEntry, decidesByRoles } from "./controller-table";
 import { type CalledStore, gatheredStore } from "./followed/called-store";
 import type { RowStorage } from "./followed/row-storage";

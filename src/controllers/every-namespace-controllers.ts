@@ -7,7 +7,7 @@ import { configMapsDefinition } from "../api/registry/config-maps/definition";
 import { namespacesDefinition } from "../api/registry/namespaces/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import { serviceAccountsDefinition } from "../api/registry/service-accounts/definition";
-import { Controller, type ControllerPorts, type Pass } from "./controller";
+import { Controller, type ControllerPorts, type Pass } from "./frame/controller";
 import { type ControllerEntry, decidesByRoles } from "./controller-table";
 import { DEFAULT_SERVICE_ACCOUNT, defaultServiceAccount } from "./every-namespace/default-service-account";
 import { everyNamespacePass, type EveryNamespacePorts } from "./every-namespace/every-namespace-pass";

@@ -1,7 +1,7 @@
 /** The controller "garbage-collection". Every store pokes it after the turns that it may have to act upon, so it follows no resource. */
 import type { Clock } from "../core/base/ports";
 import { EventRecorder, type EventRecorderPorts } from "../api/events/event-recorder";
-import { Controller, type ControllerPorts } from "./controller";
+import { Controller, type ControllerPorts } from "./frame/controller";
 import type { ControllerEntry } from "./controller-table";
 import { garbageCollectionPass, type GarbageCollectionPassPorts } from "./garbage-collection/garbage-collection-pass";
 import type { GraphStorage } from "./garbage-collection/ports";

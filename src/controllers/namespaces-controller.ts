@@ -2,7 +2,7 @@
 import type { Clock } from "../core/base/ports";
 import type { Namespace } from "../api/meta/kubernetes";
 import type { CollectionRequest, StoreRpc } from "../api/rpc/store";
-import { Controller, type ControllerPorts } from "./controller";
+import { Controller, type ControllerPorts } from "./frame/controller";
 import type { ControllerEntry } from "./controller-table";
 import type { ContentStore } from "./namespaces/namespace-content";
 import { namespaceDeletionPass } from "./namespaces/namespace-deletion-pass";

@@ -1,6 +1,6 @@
 /** The controller "resource-quotas": keeps the status of ResourceQuotas. Stores poke it when a namespace with limits uses more or less. */
 import type { Clock } from "../core/base/ports";
-import { Controller, type ControllerPorts } from "./controller";
+import { Controller, type ControllerPorts } from "./frame/controller";
 import type { ControllerEntry } from "./controller-table";
 import { quotaStatusPass, type QuotaStatusPorts } from "./quotas/quota-status-pass";
 

@@ -9,7 +9,7 @@ import { nodesDefinition } from "../api/registry/nodes/definition";
 import { podsDefinition } from "../api/registry/pods/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { ValuedStore } from "../api/rpc/object-values";
-import { Controller, type ControllerPorts, type Pass } from "../controllers/controller";
+import { Controller, type ControllerPorts, type Pass } from "../controllers/frame/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
 import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";

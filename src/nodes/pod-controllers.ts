@@ -6,7 +6,7 @@ import { qualifiedResource } from "../api/meta/status";
 import { nodesDefinition } from "../api/registry/nodes/definition";
 import { podsDefinition } from "../api/registry/pods/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
-import { Controller, type ControllerPorts, type Pass } from "../controllers/controller";
+import { Controller, type ControllerPorts, type Pass } from "../controllers/frame/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
 import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";

@@ -8,7 +8,7 @@ import { nodesDefinition } from "../api/registry/nodes/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import { servicesDefinition } from "../api/registry/services/definition";
 import type { ObjectFeed } from "../api/rpc/object-feed";
-import { Controller, type ControllerPorts } from "../controllers/controller";
+import { Controller, type ControllerPorts } from "../controllers/frame/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import type { HealthCounts, HealthTally } from "./pushed/health-tally";

@@ -3,7 +3,7 @@ import type { Clock } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";
 import { EventRecorder, type EventRecorderPorts, type EventReporter } from "../../api/events/event-recorder";
 import type { ControllerRpc } from "../../api/rpc/store";
-import type { ControllerPorts } from "../../controllers/controller";
+import type { ControllerPorts } from "../../controllers/frame/controller";
 import type { ControllerEntry } from "../../controllers/controller-table";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import { clusterName } from "../../tenancy/cluster-id";

@@ -7,7 +7,7 @@ import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-obje
 import { servicesDefinition } from "../../api/registry/services/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { ControllerRpc } from "../../api/rpc/store";
-import { Controller, type ControllerPorts, type PassResult } from "../../controllers/controller";
+import { Controller, type ControllerPorts, type PassResult } from "../../controllers/frame/controller";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
 import { CRON_AT, type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
 import { repairCounts, Repairer } from "./repairer";

@@ -51,6 +51,7 @@ export class FollowedStore {
   /** A list was read to its end, and the history behind it was not. */
   #isBehindList = false;
   #isRead = false;
+  #read = 0;
 
   /** @param name of the store's cursor */
   constructor(
@@ -64,6 +65,11 @@ export class FollowedStore {
   /** Whether the feed has been read to its end since this object began. */
   get isRead(): boolean {
     return this.#isRead;
+  }
+
+  /** changes and objects that were read since this object began */
+  get read(): number {
+    return this.#read;
   }
 
   /** Whether the reader has everything that the store had when this pull began. Never rejects; after `mayGoOn` says no, nothing more is read. */
@@ -110,6 +116,7 @@ export class FollowedStore {
 
   /** Answers the object's key; undefined = the text is damaged, and what is known of the object stays. */
   #absorb(text: string, deleted: boolean, storageKey?: string, revision?: number, isListed = false): string | undefined {
+    this.#read++;
     if (storageKey !== undefined && this.reader.passesOver?.({ key: storageKey, text, revision, isDeleted: deleted })) return storageKey;
     const object = readObject<KubeObject>(text);
     if (!object) {

@@ -61,6 +61,11 @@ export class Refusals {
     return this.#refused.size === 0;
   }
 
+  /** the number of refused writes */
+  get size(): number {
+    return this.#refused.size;
+  }
+
   /** Forgets the writes that nobody needs any more. */
   keep(isNeeded: (write: string) => boolean): void {
     for (const write of this.#refused.keys()) if (!isNeeded(write)) this.#refused.delete(write);

@@ -10,24 +10,23 @@ import type { ResourceQuota } from "../../api/meta/kubernetes";
 import { qualifiedResource } from "../../api/meta/status";
 import { limitsFor, limitsOf, usageRules } from "../../api/registry/resource-quotas/usage";
 import { type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
-import type { StoreRpc, WriteOptions } from "../../api/rpc/store";
+import type { StoreRpc } from "../../api/rpc/store";
 import { isMethodMissing } from "../../api/rpc/older-release";
 import type { HeldLimits, LimitedStore, LimitSource, UsageAnswer, UsageQuestion } from "../../api/rpc/quota";
 import { quantityOf } from "../../api/schema/quantity";
+import { updateRequest } from "../followed/write-requests";
+import type { Pass } from "../frame/controller";
+import { Frame } from "../frame/frame";
+import { type Outcome, outcomeOf, type Round } from "../frame/round";
 import type { CountingStore } from "./quota-pushes";
 
 /** Counting the Pods of a large namespace for the first time takes longer than a usual call. */
 const CALL_TIMEOUT_MS = 60_000;
 const PAGE = 500;
+/** Reading what is used takes several such calls. */
+const BUDGET_MS = 5 * CALL_TIMEOUT_MS;
 
-const OPTIONS: WriteOptions = {
-  dryRun: false,
-  fieldManager: "kube-controller-manager",
-  fieldValidation: "Ignore",
-  force: false,
-  group: "",
-  version: "v1",
-};
+const WRITER = { manager: "kube-controller-manager", group: "" };
 
 /** A store of the cluster; `store` makes a stub for one call. */
 export interface CountedStore {
@@ -47,21 +46,29 @@ export interface QuotaStatusPorts {
 /** namespace -> name -> amount */
 type Usage = Map<string, Map<string, number>>;
 
-/** `left`: a store did not answer, or a quota has changed meanwhile. */
-export function quotaStatusPass(ports: QuotaStatusPorts): () => Promise<{ left: boolean }> {
-  return async () => {
-    const quotas = await readQuotas(ports);
-    if (quotas.length === 0) return { left: false };
-    const { usage, held, isWhole } = await readUsage(ports, quotas);
-    let left = !isWhole;
-    if (!(await tellHeld(ports, held))) left = true;
-    for (const quota of quotas.filter(hasLimits)) {
-      const status = statusOf(quota, usage);
-      if (semanticEqual(status, quota.status)) continue;
-      if (!(await writeStatus(ports, { ...quota, status }))) left = true;
-    }
-    return { left };
-  };
+export function quotaStatusPass(ports: QuotaStatusPorts): Pass {
+  return new Frame<ResourceQuota>(ports, {
+    work: {
+      plan: (round) => quotasToWrite(ports, round),
+      write: (quota) => writeStatus(ports, quota),
+      nameOf: ({ metadata }) => `status of the quota ${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`,
+      atOnce: 1,
+    },
+    budgetMs: BUDGET_MS,
+  }).pass;
+}
+
+/** The quotas whose status says something else than what is used now, each with its new status. */
+async function quotasToWrite(ports: QuotaStatusPorts, round: Round): Promise<ResourceQuota[]> {
+  const quotas = await readQuotas(ports);
+  if (quotas.length === 0) return [];
+  const { usage, held, isWhole } = await readUsage(ports, quotas);
+  const isHeard = await tellHeld(ports, held);
+  if (!isWhole || !isHeard) round.leave();
+  return quotas.filter(hasLimits).flatMap((quota) => {
+    const status = statusOf(quota, usage);
+    return semanticEqual(status, quota.status) ? [] : [{ ...quota, status }];
+  });
 }
 
 /** Whether the quota limits something, or says that it does. */
@@ -151,11 +158,7 @@ function statusOf(quota: ResourceQuota, usage: Usage): NonNullable<ResourceQuota
   return { hard: { ...hard }, used };
 }
 
-/** Whether the status stands; a quota that is gone needs none. */
-async function writeStatus({ clock, quotas }: QuotaStatusPorts, quota: ResourceQuota): Promise<boolean> {
-  const { namespace = "", name = "" } = quota.metadata ?? {};
-  const object = JSON.stringify(quota);
-  const request = { verb: "update", key: { namespace, name }, subresource: "status", object, options: OPTIONS } as const;
-  const result = await withTimeout(clock, CALL_TIMEOUT_MS, quotas().write(request));
-  return result.ok || result.status.code === 404;
+/** A quota that is gone needs no status. */
+async function writeStatus({ clock, quotas }: QuotaStatusPorts, quota: ResourceQuota): Promise<Outcome> {
+  return outcomeOf(await withTimeout(clock, CALL_TIMEOUT_MS, quotas().write(updateRequest(quota, WRITER, "status"))));
 }

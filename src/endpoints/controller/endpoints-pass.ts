@@ -12,7 +12,7 @@ import { endpointsDefinition } from "../../api/registry/endpoints/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { WriteRequest } from "../../api/rpc/store";
 import { objectKey } from "../../api/store/state/keys";
-import type { Pass } from "../../controllers/controller";
+import type { Pass } from "../../controllers/frame/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import {
   createRequest,

@@ -13,7 +13,7 @@ import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/def
 import { hasSelector, specOf } from "../../api/registry/services/predicates";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { objectKey } from "../../api/store/state/keys";
-import type { Pass } from "../../controllers/controller";
+import type { Pass } from "../../controllers/frame/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import type { FeedReader } from "../../controllers/followed/followed-store";
 import { type MirrorPlan, planMirror } from "../mirroring/plan-mirror";

@@ -2,7 +2,7 @@
 import { withTimeout } from "../../core/base/timeout";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { objectKey } from "../../api/store/state/keys";
-import type { Pass } from "../../controllers/controller";
+import type { Pass } from "../../controllers/frame/controller";
 import type { DueService } from "../sources/service-members";
 import { DueServices } from "./due-services";
 import { type FeedReader, FollowedStore } from "../../controllers/followed/followed-store";

@@ -16,7 +16,7 @@
 import { inParallel } from "../../core/base/in-parallel";
 import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import type { Clock, Recorder } from "../../core/base/ports";
-import type { PassResult } from "../../controllers/controller";
+import type { PassResult } from "../../controllers/frame/controller";
 import type { DueService } from "../sources/service-members";
 import type { DueServices } from "./due-services";
 import type { FollowedStore } from "../../controllers/followed/followed-store";

@@ -6,7 +6,7 @@ import type { Service } from "../../api/meta/kubernetes";
 import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/definition";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import type { Pass } from "../../controllers/controller";
+import type { Pass } from "../../controllers/frame/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import type { ObjectEvent } from "../sources/object-event";
 import type { DueService } from "../sources/service-members";

@@ -14,7 +14,7 @@ import { leastOf } from "../../core/base/extremes";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { EventReport, EventSubject } from "../../api/events/event-recorder";
-import { type Pass, type PassResult, RETRY_BASE_MS } from "../../controllers/controller";
+import { type Pass, type PassResult, RETRY_BASE_MS } from "../../controllers/frame/controller";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import { KnownNodes } from "./known-nodes";

@@ -13,7 +13,7 @@ import { keyOf } from "../../api/meta/object-key";
 import { readObject } from "../../api/meta/read-object";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { inRange, namespaceRange, objectKey } from "../../api/store/state/keys";
-import type { PassResult } from "../../controllers/controller";
+import type { PassResult } from "../../controllers/frame/controller";
 import { FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";

@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
 import { repairStub, servicesStore } from "../../../durable-objects/peers/peers";
 import { SYNC_WAIT_MS } from "../../../durable-objects/platform/wipe";
-import { PASS_MAX_MS } from "../../../src/controllers/controller";
+import { PASS_MAX_MS } from "../../../src/controllers/frame/controller";
 import { ringAtOnce } from "../../support/objects/quick-timers";
 
 const bindings = env as unknown as Env;

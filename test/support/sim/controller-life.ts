@@ -1,5 +1,5 @@
 /** What a controller in an object that dies has of its platform: an alarm that may fail to be set, a switch that is on, and its own death. */
-import type { ControllerPorts } from "../../../src/controllers/controller";
+import type { ControllerPorts } from "../../../src/controllers/frame/controller";
 import type { Life, SimNetwork, SimNode } from "./platform/network";
 
 type LifePorts = Pick<ControllerPorts, "wakeAt" | "cancelAlarm" | "isOn" | "background"> & { restart(): void };

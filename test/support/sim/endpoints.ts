@@ -8,7 +8,7 @@ import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
 import type { ControllerRpc } from "../../../src/api/rpc/store";
-import type { Controller } from "../../../src/controllers/controller";
+import type { Controller } from "../../../src/controllers/frame/controller";
 import { PlainStore } from "../../../src/controllers/plain-store";
 import type { CalledStore, WrittenStore } from "../../../src/controllers/followed/called-store";
 import type { RowStorage } from "../../../src/controllers/followed/row-storage";

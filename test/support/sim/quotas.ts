@@ -13,7 +13,7 @@ import type { StorePeers } from "../../../src/api/store/cluster-store";
 import type { CommittedChange, StoreExtension } from "../../../src/api/store/state/extension";
 import { namespaceRange, objectKey } from "../../../src/api/store/state/keys";
 import type { QuotaStorage } from "../../../src/api/store/quota/quota-guard";
-import type { Controller } from "../../../src/controllers/controller";
+import type { Controller } from "../../../src/controllers/frame/controller";
 import { PlainStore } from "../../../src/controllers/plain-store";
 import type { CountingStore, QuotaMarks } from "../../../src/controllers/quotas/quota-pushes";
 import { resourceQuotasController } from "../../../src/controllers/resource-quotas-controller";

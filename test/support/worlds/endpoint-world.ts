@@ -11,7 +11,7 @@ import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
-import { Controller } from "../../../src/controllers/controller";
+import { Controller } from "../../../src/controllers/frame/controller";
 import { endpointsPass } from "../../../src/endpoints/controller/endpoints-pass";
 import { savedCounts } from "../../../src/endpoints/controller/kept-counts";
 import { mirrorPass } from "../../../src/endpoints/controller/mirror-pass";

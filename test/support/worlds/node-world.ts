@@ -4,7 +4,7 @@ import type { Lease, Node, Pod } from "../../../src/api/meta/kubernetes";
 import { rfc3339Micros, rfc3339Seconds } from "../../../src/api/meta/time";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { objectValuesSince } from "../../../src/api/store/feeds/object-values-reader";
-import { Controller } from "../../../src/controllers/controller";
+import { Controller } from "../../../src/controllers/frame/controller";
 import { lifecyclePass } from "../../../src/nodes/lifecycle/lifecycle-pass";
 import { NODE_LEASES } from "../../../src/nodes/lifecycle/node-looks";
 import type { Taint } from "../../../src/nodes/lifecycle/node-state";

@@ -7,7 +7,7 @@ import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import type { ChangeFilter } from "../../../src/api/store/feeds/follower-pokes";
 import type { StoreObserver } from "../../../src/api/store/state/observer";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
-import { Controller } from "../../../src/controllers/controller";
+import { Controller } from "../../../src/controllers/frame/controller";
 import type { WrittenStore } from "../../../src/controllers/followed/called-store";
 import { podCollectionController, taintEvictionController } from "../../../src/nodes/pod-controllers";
 import { podCollectionPass } from "../../../src/nodes/pod-collection/pod-collection-pass";

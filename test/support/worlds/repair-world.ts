@@ -5,7 +5,7 @@ import type { Config } from "../../../src/core/config/config";
 import type { EventReport } from "../../../src/api/events/event-recorder";
 import { notFound } from "../../../src/api/meta/status";
 import type { CoreEvent, IPAddress, KubeObject, Service, ServiceCIDR } from "../../../src/api/meta/kubernetes";
-import { RETRY_BASE_MS } from "../../../src/controllers/controller";
+import { RETRY_BASE_MS } from "../../../src/controllers/frame/controller";
 import { rfc3339Seconds } from "../../../src/api/meta/time";
 import type { Family } from "../../../src/core/net/family";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";

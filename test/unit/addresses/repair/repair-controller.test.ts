@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { RepairController } from "../../../../src/addresses/repair/repair-controller";
 import type { EventReport } from "../../../../src/api/events/event-recorder";
 import type { ObjectFeed } from "../../../../src/api/rpc/object-feed";
-import { RETRY_BASE_MS } from "../../../../src/controllers/controller";
+import { RETRY_BASE_MS } from "../../../../src/controllers/frame/controller";
 import { type Config, parseConfig } from "../../../../src/core/config/config";
 import { settingsOf } from "../../../../src/core/config/settings";
 import { MemoryRepairStorage } from "../../../support/memory/repair-storage";

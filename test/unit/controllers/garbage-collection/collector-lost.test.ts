@@ -1,7 +1,7 @@
 /** What the collector knows is lost, or older than what it acts upon. */
 import { describe, expect, it } from "vitest";
 import { OPERATION_DEADLINE_MS } from "../../../../src/core/base/limits";
-import { PASS_MAX_MS } from "../../../../src/controllers/controller";
+import { PASS_MAX_MS } from "../../../../src/controllers/frame/controller";
 import { CollectorWorld } from "../../../support/worlds/collector-world";
 
 const names = (world: CollectorWorld): string[] => [...world.all().keys()].sort();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Namespace } from "../../../../src/api/meta/kubernetes";
 import { namespacesDefinition } from "../../../../src/api/registry/namespaces/definition";
 import type { CollectionRequest, NamespaceRemains, WriteRequest } from "../../../../src/api/rpc/store";
-import { PASS_MAX_MS } from "../../../../src/controllers/controller";
+import { PASS_MAX_MS } from "../../../../src/controllers/frame/controller";
 import { namespaceDeletionPass } from "../../../../src/controllers/namespaces/namespace-deletion-pass";
 import { collectionRequest, StoreWorld, WRITE } from "../../../support/worlds/store-world";
 

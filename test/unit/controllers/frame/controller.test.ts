@@ -7,8 +7,8 @@ import {
   RESTART_WAIT_MS,
   RETRY_BASE_MS,
   RETRY_MAX_MS,
-} from "../../../src/controllers/controller";
-import { SimScheduler } from "../../support/sim/platform/scheduler";
+} from "../../../../src/controllers/frame/controller";
+import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 /** A controller in virtual time with one alarm; `results` are what its passes answer, the last one for ever. */
 class World {

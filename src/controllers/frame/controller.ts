@@ -8,9 +8,10 @@
  * - While the controller is switched off, nothing begins a pass. A pass under way when that happens is the last one. Switched on, it looks at everything.
  * - A pass that does not end in PASS_MAX_MS is taken for hung. Its object restarts, and the alarm asks the new one for a pass.
  */
-import type { Clock, Recorder } from "../core/base/ports";
-import { withTimeout } from "../core/base/timeout";
-import type { ControllerRpc } from "../api/rpc/store";
+import type { Clock, Recorder } from "../../core/base/ports";
+import { withTimeout } from "../../core/base/timeout";
+import type { ControllerRpc } from "../../api/rpc/store";
+import { type ControllerStatus, type ControllerStatusRpc, NO_REPORT, type PassReport, StatusBook } from "./status";
 
 /** The first wait of a pass that left work. It is also the shortest wait for a time that a pass names. */
 export const RETRY_BASE_MS = 500;
@@ -30,6 +31,10 @@ export interface PassResult {
   left: boolean;
   /** a pass is needed at that time, in milliseconds since the epoch */
   againAt?: number | undefined;
+  /** what the pass did, for the status; absent = it counts nothing */
+  report?: PassReport;
+  /** The pass was put off and has looked at nothing, so the status does not count it. */
+  isPutOff?: true;
 }
 
 /**
@@ -53,7 +58,8 @@ export interface ControllerPorts {
   restart(reason: string): void;
 }
 
-export class Controller implements ControllerRpc {
+export class Controller implements ControllerRpc, ControllerStatusRpc {
+  readonly #book: StatusBook;
   #attempt = 0;
   #running: Promise<void> | undefined;
   #pokedMeanwhile = false;
@@ -63,7 +69,13 @@ export class Controller implements ControllerRpc {
   constructor(
     private readonly ports: ControllerPorts,
     private readonly onePass: Pass,
-  ) {}
+  ) {
+    this.#book = new StatusBook(() => ports.clock.now());
+  }
+
+  controllerStatus(): Promise<ControllerStatus | null> {
+    return Promise.resolve(this.ports.isOn() ? this.#book.status : null);
+  }
 
   /** Asks for a pass because something changed. Answers at once; the pass goes on behind it. */
   poke(): Promise<void> {
@@ -81,6 +93,7 @@ export class Controller implements ControllerRpc {
 
   /** The object's alarm rang. Resolves when the pass is over, and never rejects. */
   async alarm(): Promise<void> {
+    this.#book.next(undefined);
     if (!this.ports.isOn()) return;
     this.#isDue = true;
     await this.#pass();
@@ -109,13 +122,17 @@ export class Controller implements ControllerRpc {
       this.#pokedMeanwhile = false;
       const isPoked = !this.#isDue;
       this.#isDue = false;
-      let result: PassResult = { left: true };
+      let result: PassResult;
+      this.#book.began();
       try {
         result = await this.onePass(isPoked);
       } catch (error) {
         recorder.log("warn", "controller pass failed", { error: String(error) });
+        result = { left: true, report: { ...NO_REPORT, left: true, error: String(error) } };
       }
-      const { left, againAt } = result;
+      const { left, againAt, isPutOff, report = { ...NO_REPORT, left } } = result;
+      if (isPutOff) this.#book.putOff();
+      else this.#book.ended(report);
       const retryAt = clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt);
       this.#attempt = left ? this.#attempt + 1 : 0;
       if (!this.ports.isOn()) this.#pokedMeanwhile = false;
@@ -140,6 +157,7 @@ export class Controller implements ControllerRpc {
   async #wakeAt(atMs: number): Promise<void> {
     try {
       await this.ports.wakeAt(atMs);
+      this.#book.next(atMs);
     } catch (error) {
       this.ports.recorder.log("warn", "the alarm of a controller could not be set", { error: String(error) });
     }

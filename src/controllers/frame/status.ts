@@ -1,0 +1,109 @@
+/** What a controller says of itself, for `GET /check/controllers` and /metrics. It is kept in memory alone, so it begins anew with the controller's object. */
+
+/** What became of the work of one pass, or of all passes. */
+export interface WorkCounts {
+  /** changes and objects that were read */
+  read: number;
+  /** pieces of work that were done */
+  done: number;
+  /** pieces of work that a store refused, or that the controller itself put off: they are tried again when their wait is over */
+  putOff: number;
+  /** pieces of work that failed, or were not begun in time: the next pass tries again */
+  later: number;
+}
+
+/** What a pass reports. */
+export interface PassReport extends WorkCounts {
+  /** pieces of work that wait, after a refusal or for their time */
+  waiting: number;
+  /** Another pass is needed although nothing may change meanwhile. */
+  left: boolean;
+  /** the last failure; undefined = nothing failed */
+  error?: string | undefined;
+}
+
+/** All times are in milliseconds since the epoch. */
+export interface ControllerStatus {
+  /** since when this status counts */
+  sinceMs: number;
+  /** passes that have ended */
+  passes: number;
+  /** those of them that failed, or left work */
+  unfinished: number;
+  totals: WorkCounts;
+  /** when the pass under way began; absent = none is */
+  runningSinceMs?: number;
+  /** the last pass that has ended */
+  last?: PassReport & { begunMs: number; endedMs: number };
+  /** since when every pass has failed or left work; absent = the last one did neither */
+  behindSinceMs?: number;
+  /** when the alarm asks for the next pass; absent = nothing is known of an alarm */
+  nextMs?: number;
+  /** the last failure of any pass */
+  lastError?: { atMs: number; message: string };
+}
+
+/** A controller's object answers with its status, without beginning a pass. null: the controller is switched off. */
+export interface ControllerStatusRpc {
+  controllerStatus(): Promise<ControllerStatus | null>;
+}
+
+/** Nothing was read, and nothing done. */
+export const NO_REPORT: PassReport = { read: 0, done: 0, putOff: 0, later: 0, waiting: 0, left: false };
+
+/** The status of one controller, as its passes come and go. */
+export class StatusBook {
+  readonly #sinceMs: number;
+  readonly #totals: WorkCounts = { read: 0, done: 0, putOff: 0, later: 0 };
+  #passes = 0;
+  #unfinished = 0;
+  #begunMs: number | undefined;
+  #last: ControllerStatus["last"];
+  #behindSinceMs: number | undefined;
+  #nextMs: number | undefined;
+  #lastError: ControllerStatus["lastError"];
+
+  constructor(private readonly now: () => number) {
+    this.#sinceMs = now();
+  }
+
+  began(): void {
+    this.#begunMs = this.now();
+  }
+
+  /** What began was no pass. */
+  putOff(): void {
+    this.#begunMs = undefined;
+  }
+
+  ended(report: PassReport): void {
+    const nowMs = this.now();
+    const { left } = report;
+    this.#last = { ...report, begunMs: this.#begunMs ?? nowMs, endedMs: nowMs };
+    this.#begunMs = undefined;
+    this.#passes++;
+    for (const count of ["read", "done", "putOff", "later"] as const) this.#totals[count] += report[count];
+    if (report.error !== undefined) this.#lastError = { atMs: nowMs, message: report.error };
+    if (left) this.#unfinished++;
+    this.#behindSinceMs = left ? (this.#behindSinceMs ?? nowMs) : undefined;
+  }
+
+  /** @param atMs when the alarm rings; undefined = it has rung */
+  next(atMs: number | undefined): void {
+    this.#nextMs = atMs;
+  }
+
+  get status(): ControllerStatus {
+    return {
+      sinceMs: this.#sinceMs,
+      passes: this.#passes,
+      unfinished: this.#unfinished,
+      totals: { ...this.#totals },
+      ...(this.#begunMs !== undefined && { runningSinceMs: this.#begunMs }),
+      ...(this.#last && { last: this.#last }),
+      ...(this.#behindSinceMs !== undefined && { behindSinceMs: this.#behindSinceMs }),
+      ...(this.#nextMs !== undefined && { nextMs: this.#nextMs }),
+      ...(this.#lastError && { lastError: this.#lastError }),
+    };
+  }
+}

@@ -4,8 +4,8 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import { Refusals, type RefusalWaits } from "../followed/refusals";
 import { isOver, type Outcome, type PassRound, type Round } from "./round";
 
-/** Pieces under way at once: they share the stores' commits, and leave room for clients. */
-const AT_ONCE = 16;
+/** Pieces, and single writes, under way at once: they share the stores' commits, and leave room for clients. */
+export const WRITES_AT_ONCE = 16;
 /** What was refused once is most likely refused again: a quota that is full may be so for long. */
 const REFUSED_WAITS: RefusalWaits = { first: 60_000, longest: 10 * 60_000 };
 
@@ -59,7 +59,7 @@ export class PlannedWork<Work> {
     this.#keep(all);
     const tried = all.filter((work) => this.#refusals.mayTry(plan.nameOf(work)));
     let begun = 0;
-    await inParallel(tried, plan.atOnce ?? AT_ONCE, async (work) => {
+    await inParallel(tried, plan.atOnce ?? WRITES_AT_ONCE, async (work) => {
       if (round.isSilent || (begun > 0 && !round.mayGoOn())) return plan.notBegun ? plan.notBegun(work) : round.notBegun(1);
       begun++;
       await this.#one(work, round);

@@ -26,8 +26,7 @@ import { planEndpoints } from "../endpoints/plan-endpoints";
 import type { ObjectEvent } from "../sources/object-event";
 import type { DueService } from "../sources/service-members";
 import { hasPods } from "../sources/service-pods";
-import type { LookResult } from "./pass";
-import { PassKit } from "./pass-kit";
+import { type LookResult, PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
 import type { ControllerPorts } from "./ports";
 

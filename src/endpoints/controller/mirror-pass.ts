@@ -16,13 +16,13 @@ import { objectKey } from "../../api/store/state/keys";
 import type { Pass } from "../../controllers/frame/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import type { FeedReader } from "../../controllers/followed/followed-store";
+import { WRITES_AT_ONCE } from "../../controllers/frame/planned-work";
 import { type MirrorPlan, planMirror } from "../mirroring/plan-mirror";
 import { MIRROR_METRICS } from "../metrics/endpoint-families";
 import type { DueService } from "../sources/service-members";
 import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
-import { type LookResult, WRITES_AT_ONCE } from "./pass";
-import { PassKit } from "./pass-kit";
+import { type LookResult, PassKit } from "./pass-kit";
 import type { ControllerPorts } from "./ports";
 import { type SliceWriterPorts, writeSlices } from "./slice-writer";
 

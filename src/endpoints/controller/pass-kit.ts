@@ -1,22 +1,51 @@
-/** What the passes of all endpoint controllers are made of, on the ports of one. */
-import { withTimeout } from "../../core/base/timeout";
+/**
+ * What the passes of all endpoint controllers are made of, on the ports of one: the frame (controllers/frame/frame.ts), whose pieces of work are looks at
+ * Services.
+ *
+ * - Nothing is looked at before every feed has been read to its end once: what a controller knows of its own writes dies with its object, and the
+ *   feeds have them all.
+ * - The Services that wait for a look are rows, too (due-services.ts). A Service whose write is refused waits alone, longer each time. No change shortens
+ *   the wait, so churn under a full quota makes no storm. A store that does not answer ends the round.
+ * - Nodes are read after the Pods that refer to them. So the Node of a Pod is known when the Pod is.
+ * - A write without an answer may have been carried out. So every feed is read again before the next look.
+ * - Rounds with room look at Services of which nothing was told (resync.ts).
+ * - While others wait for the thread, the pass rests after each round: three times as long as it worked, a second at most. So a burst of changes makes
+ *   few writes, and clients share the thread. On a free thread the pass goes on at once.
+ */
+import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { objectKey } from "../../api/store/state/keys";
-import type { Pass } from "../../controllers/frame/controller";
-import type { DueService } from "../sources/service-members";
-import { DueServices } from "./due-services";
 import { type FeedReader, FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
-import { EndpointPass, type LookResult } from "./pass";
+import type { Pass } from "../../controllers/frame/controller";
+import { Frame } from "../../controllers/frame/frame";
+import type { Outcome } from "../../controllers/frame/round";
+import type { DueService } from "../sources/service-members";
+import { DueServices } from "./due-services";
 import type { ControllerPorts } from "./ports";
 import { Resync } from "./resync";
 import { ToldEvents } from "./told-events";
 
+/** Services looked at in one round; behind them the feeds are read again, so that a live change waits for few of a crowd. */
+const LOOKS_MAX = 100;
 /** How long a foreign change of what a controller writes waits at least: against another writer it makes one write in a second (upstream). */
 const FOREIGN_WAIT_MS = 1_000;
 
-/** How long a pass waits for its events to be written. */
-const EVENTS_WAIT_MS = 1_000;
+/**
+ * - `later`: the Service waits for another look, which a change makes earlier
+ * - `refused`: so it does, and no change makes it earlier
+ * - `closed`: the same, but without a change there is no look: its namespace is being emptied
+ * - `silent`: as later, and its store is not asked again in this round
+ */
+export type LookResult = "done" | "later" | "refused" | "closed" | "silent";
+
+const OUTCOMES: Readonly<Record<LookResult, Outcome>> = {
+  done: "done",
+  later: "waits",
+  refused: "waits",
+  closed: "waits",
+  silent: "silent",
+};
 
 type FollowedStores = Readonly<Record<string, readonly [ObjectFeed, FeedReader]>>;
 
@@ -67,34 +96,70 @@ export class PassKit {
     return Boolean(text);
   }
 
-  /** The whole pass; it waits for its events for a moment. */
+  /** The whole pass. */
   pass({ stores, referredTo = {}, load, serviceKeys, look }: PassPlan): Pass {
     const { rows, due, told } = this;
     const { clock, recorder, events } = this.ports;
     const followed = (of: FollowedStores): FollowedStore[] =>
       Object.entries(of).map(([name, [feed, reader]]) => new FollowedStore(name, feed, reader, rows, recorder));
+    const steps = [followed(stores), followed(referredTo)];
     const resync = new Resync(rows, serviceKeys);
-    const pass = new EndpointPass({
-      clock,
-      recorder,
+    /** In the last looks a store did not answer. What it has written is in its feed and nowhere else. */
+    let wasSilent = false;
+
+    const mayLook = (isCurrent: boolean): boolean => steps.flat().every((store) => store.isRead) && (isCurrent || !wasSilent);
+
+    function plan(): DueService[] {
+      const services = due.dueBy(clock.now(), LOOKS_MAX);
+      return [...services, ...resync.take(clock.now(), LOOKS_MAX - services.length, (key) => due.has(key))];
+    }
+
+    async function looked(service: DueService, isCurrent: boolean): Promise<LookResult> {
+      try {
+        return await look(service, isCurrent);
+      } catch (error) {
+        recorder.log("warn", "a look at the endpoints of a Service failed", { service: service.key, error: String(error) });
+        return "silent";
+      }
+    }
+
+    function note(service: DueService, result: LookResult): void {
+      const { key } = service;
+      if (result === "done") return due.done(key);
+      keep(service);
+      if (result === "refused" || result === "closed") due.refused(key, clock.now(), result === "closed");
+      else due.failed(key, clock.now());
+    }
+
+    /** A Service of the resync waits for a look from now on. */
+    function keep(service: DueService): void {
+      if (!due.has(service.key)) due.add(service, clock.now());
+    }
+
+    return new Frame<DueService>(this.ports, {
       rows,
-      due,
-      resync,
-      look,
-      stores: followed(stores),
-      referredTo: followed(referredTo),
-      load() {
-        load();
-        told.load();
-        due.load();
-        resync.load();
+      keeps: [{ load }, told, due, resync],
+      follows: () => steps,
+      actsOnPart: true,
+      work: {
+        plan({ isCurrent }) {
+          if (!mayLook(isCurrent)) return [];
+          wasSilent = false;
+          return plan();
+        },
+        async write(service, { isCurrent }) {
+          const result = await looked(service, isCurrent);
+          note(service, result);
+          wasSilent ||= result === "silent";
+          return OUTCOMES[result];
+        },
+        nameOf: ({ key }) => key,
+        notBegun: keep,
       },
-    });
-    return async () => {
-      const result = await pass.run();
-      // The rest is written behind the pass: a store of events that hangs holds up no endpoint.
-      await withTimeout(clock, EVENTS_WAIT_MS, events.flush()).catch(() => undefined);
-      return result;
-    };
+      due: () => due.earliest,
+      goesOn: () => resync.isUnderWay || (due.earliest ?? Infinity) <= clock.now(),
+      pace: () => new Pace(clock, REST_MODESTLY),
+      events,
+    }).pass;
   }
 }

@@ -6,7 +6,7 @@ import type { Status } from "../../api/meta/status";
 import type { StoreRpc, WriteRequest } from "../../api/rpc/store";
 import type { SliceChanges } from "../slices/slice-changes";
 import type { SliceTracker } from "../slices/slice-tracker";
-import { type LookResult, WRITES_AT_ONCE } from "./pass";
+import type { LookResult } from "./pass-kit";
 import {
   createRequest,
   deleteRequest,
@@ -15,6 +15,7 @@ import {
   updateRequest,
   type Writer,
 } from "../../controllers/followed/write-requests";
+import { WRITES_AT_ONCE } from "../../controllers/frame/planned-work";
 
 export type WriteOperation = "create" | "update" | "delete";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { KeptRows } from "../../../../src/controllers/followed/kept-rows";
-import { WRITES_AT_ONCE } from "../../../../src/endpoints/controller/pass";
+import { WRITES_AT_ONCE } from "../../../../src/controllers/frame/planned-work";
 import { Resync, RESYNC_MS } from "../../../../src/endpoints/controller/resync";
 import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { EndpointWorld, type Name } from "../../../support/worlds/endpoint-world";

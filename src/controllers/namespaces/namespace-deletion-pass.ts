@@ -1,12 +1,13 @@
-/** The pass of the controller "namespaces" on the stores of a cluster: the ports of `deleteNamespaces` as calls with a timeout. */
+/** The pass of the controller "namespaces" on the stores of a cluster: the ports of `namespaceDeletion` as calls with a timeout. */
 import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";
 import type { CollectionRequest, StoreRpc, WriteOptions } from "../../api/rpc/store";
+import type { Pass } from "../frame/controller";
 import { conditionsAfter } from "./namespace-conditions";
 import { type ContentStore, namespaceContent } from "./namespace-content";
-import { deleteNamespaces, type NamespaceDeletionPorts, type TerminatingNamespace, withoutFinalizer } from "./namespace-deletion";
+import { namespaceDeletion, type NamespaceDeletionPorts, type TerminatingNamespace, withoutFinalizer } from "./namespace-deletion";
 
 /** A list of very many namespaces takes longer than a usual call. */
 const CALL_TIMEOUT_MS = 60_000;
@@ -49,15 +50,8 @@ export interface NamespaceDeletionPassPorts {
   stores: readonly ContentStore[];
 }
 
-/** `left`: some namespace is not finished. Each pass begins behind the namespace that the pass before reached last. */
-export function namespaceDeletionPass(ports: NamespaceDeletionPassPorts): () => Promise<{ left: boolean }> {
-  const deletion = new NamespaceCalls(ports);
-  let reached = "";
-  return async () => {
-    const status = await deleteNamespaces(deletion, reached);
-    reached = status.reached;
-    return { left: status.seen > status.finished };
-  };
+export function namespaceDeletionPass(ports: NamespaceDeletionPassPorts): Pass {
+  return namespaceDeletion(new NamespaceCalls(ports)).pass;
 }
 
 class NamespaceCalls implements NamespaceDeletionPorts {

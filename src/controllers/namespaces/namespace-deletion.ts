@@ -6,14 +6,16 @@
  *   3 say in its status how far that went
  *   4 only after a pass that found every store empty: remove the finalizer `kubernetes`
  *
- * The present namespaces are the only input, so anyone may run it at any time, any number of times. A pass that has used up its budget begins no other
- * namespace; the next one begins behind the namespace that was reached last. So a slow store keeps no namespace from its turn.
+ * The present namespaces are the only input, so a pass may run at any time, any number of times. It begins behind the namespace that was begun last. So a
+ * slow store keeps no namespace from its turn.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { DeletionProgress } from "./namespace-conditions";
 import type { Namespace } from "../../api/meta/kubernetes";
 import type { NamespaceRemains } from "../../api/rpc/store";
 import { NAMESPACE_FINALIZER } from "../../api/registry/namespaces/strategy";
+import { Frame } from "../frame/frame";
+import type { Outcome } from "../frame/round";
 
 /** After this time a pass begins no other namespace. One namespace takes a few calls, each with a timeout. */
 const PASS_BUDGET_MS = 120_000;
@@ -33,7 +35,7 @@ export interface NamespaceContent {
 }
 
 export interface NamespaceDeletionPorts {
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "after">;
   recorder: Recorder;
   /** in the order of their names */
   terminating(): Promise<TerminatingNamespace[]>;
@@ -56,40 +58,28 @@ export function withoutFinalizer(namespace: Namespace): Namespace | undefined {
   return { ...namespace, spec: { ...namespace.spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) } };
 }
 
-export interface NamespaceDeletionStatus {
-  seen: number;
-  finished: number;
-  failed: number;
-  /** the name of the namespace that was reached last; "" when there was none */
-  reached: string;
-}
+export function namespaceDeletion(ports: NamespaceDeletionPorts): Frame<TerminatingNamespace> {
+  /** the name of the namespace that was begun last */
+  let reached = "";
 
-/**
- * One pass, which begins with the namespaces behind the name `after`. The next pass continues unfinished namespaces. A failure of one namespace does
- * not reject.
- */
-export async function deleteNamespaces(ports: NamespaceDeletionPorts, after = ""): Promise<NamespaceDeletionStatus> {
-  const { clock } = ports;
-  const begunAt = clock.now();
-  const namespaces = await ports.terminating();
-  const status: NamespaceDeletionStatus = { seen: namespaces.length, finished: 0, failed: 0, reached: "" };
-  const behind = namespaces.filter(({ name }) => name > after);
-  const before = namespaces.filter(({ name }) => name <= after);
-  for (const namespace of [...behind, ...before]) {
-    // One namespace has its turn in every pass, also when the list took long.
-    if (status.reached !== "" && clock.now() - begunAt >= PASS_BUDGET_MS) break;
-    status.reached = namespace.name;
+  async function plan(): Promise<TerminatingNamespace[]> {
+    const namespaces = await ports.terminating();
+    return [...namespaces.filter(({ name }) => name > reached), ...namespaces.filter(({ name }) => name <= reached)];
+  }
+
+  async function write(namespace: TerminatingNamespace): Promise<Outcome> {
+    reached = namespace.name;
     try {
-      if (await emptied(ports, namespace)) {
-        await ports.finalize(namespace);
-        status.finished++;
-      }
+      if (!(await emptied(ports, namespace))) return "later";
+      await ports.finalize(namespace);
+      return "done";
     } catch (error) {
-      status.failed++;
       ports.recorder.log("warn", "a namespace was not emptied yet", { namespace: namespace.name, error: String(error) });
+      throw error;
     }
   }
-  return status;
+
+  return new Frame(ports, { work: { plan, write, nameOf: ({ name }) => name, atOnce: 1 }, budgetMs: PASS_BUDGET_MS });
 }
 
 /** Whether nothing is left. Throws when that is unknown. */

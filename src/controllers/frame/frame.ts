@@ -104,8 +104,8 @@ export interface Description<Work> {
   readonly keeps?: readonly { load(): void }[];
   /** One step after the other is read, and the stores of a step at once. The next step is asked for when the one before has been read to its end. */
   follows?(): Iterable<Followed | readonly Followed[]>;
-  /** how facts become writes; or the work of a round as one function, where its pieces are no list */
-  readonly work: Plan<Work> | ((round: Round) => Promise<void>);
+  /** how facts become writes; or the work of a round as one function, where its pieces are no list; absent = what is saved is told, and nothing written */
+  readonly work?: Plan<Work> | ((round: Round) => Promise<void>);
   /**
    * When the controller has work although nothing changes, in milliseconds since the epoch; undefined = never.
    *
@@ -153,7 +153,7 @@ export class Frame<Work = never> {
     private readonly description: Description<Work>,
   ) {
     const { work, everyMs } = description;
-    if (typeof work === "function") this.#act = work;
+    if (!work || typeof work === "function") this.#act = work ?? (() => Promise.resolve());
     else {
       const planned = (this.#planned = new PlannedWork(ports, work));
       this.#act = (round) => planned.act(round);

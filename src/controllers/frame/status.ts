@@ -51,6 +51,18 @@ export interface ControllerStatusRpc {
 /** Nothing was read, and nothing done. */
 export const NO_REPORT: PassReport = { read: 0, done: 0, putOff: 0, later: 0, waiting: 0, left: false };
 
+/** One report of several. */
+export function summed(reports: readonly (PassReport | undefined)[]): PassReport {
+  const sum = { ...NO_REPORT };
+  for (const report of reports) {
+    if (!report) continue;
+    for (const count of ["read", "done", "putOff", "later", "waiting"] as const) sum[count] += report[count];
+    sum.left ||= report.left;
+    sum.error = report.error ?? sum.error;
+  }
+  return sum;
+}
+
 /** The status of one controller, as its passes come and go. */
 export class StatusBook {
   readonly #sinceMs: number;

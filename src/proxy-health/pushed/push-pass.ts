@@ -2,7 +2,8 @@
  * The pass of the controller "proxy-health": it reads what changed of Nodes, Services and their slices, and tells each shard what changed of its nodes.
  *
  * - What is told is on disk before. A push that fails is repeated; a shard that is being checked asks as well.
- * - What cannot be read holds up nothing else, and neither does who cannot be told: shards go on with what they have.
+ * - Nodes have a frame of their own, beside that of Services and slices. So what cannot be read holds up nothing else, and neither does who cannot be
+ *   told: shards go on with what they have.
  * - Nobody is told of Nodes before all of them have been read once, nor of checks and counts before Services and slices have: half of them would take
  *   some away.
  */
@@ -13,10 +14,12 @@ import { keyOf } from "../../api/meta/object-key";
 import { readObject } from "../../api/meta/read-object";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { inRange, namespaceRange, objectKey } from "../../api/store/state/keys";
-import type { PassResult } from "../../controllers/frame/controller";
 import { FollowedStore } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
+import type { PassResult } from "../../controllers/frame/controller";
+import { Frame } from "../../controllers/frame/frame";
+import { summed } from "../../controllers/frame/status";
 import { shardOf } from "../../tenancy/cluster-objects";
 import { LocalSlices } from "./local-slices";
 import type { NodeTarget } from "./node-target";
@@ -34,7 +37,7 @@ const SLICES = "endpointslices";
 const PAGE_ENTRIES = 500;
 /** Between the beginnings of two passes: changes of one moment share a push. */
 const APART_MS = 100;
-/** After this time no page of a store is read. */
+/** After this time a frame reads no other page. */
 const BUDGET_MS = 30_000;
 /** How long Services, slices and shards hold up the next pass: a change of a Node waits for it. */
 const SETTLE_MS = 250;
@@ -56,17 +59,17 @@ export class PushPass {
   readonly #nodes: TargetNodes;
   readonly #checks: ServiceChecks;
   readonly #slices: LocalSlices;
-  readonly #nodeStore: FollowedStore;
-  readonly #serviceStore: FollowedStore;
-  readonly #sliceStore: FollowedStore;
+  readonly #nodeFrame: Frame;
+  readonly #countFrame: Frame;
   readonly #sender: ShardSender;
   readonly #changed = new Set<string>();
   #areChecksOther = false;
+  /** Services with a check whose slices are to be read */
+  #unread: readonly string[] = [];
   /** Services and slices have been read once. */
   #areCountsRead = false;
-  #reading: Promise<boolean> | undefined;
+  #reading: Promise<PassResult> | undefined;
   #mustReadAgain = false;
-  #isLoaded = false;
   #begunAt = -Infinity;
 
   constructor(private readonly ports: PushPorts) {
@@ -83,9 +86,6 @@ export class PushPass {
       isChecked: (service) => this.#checks.has(service),
       changed: (node) => this.#changedOn(node),
     });
-    this.#nodeStore = new FollowedStore(NODES, nodes, this.#nodes.reader, rows, recorder);
-    this.#serviceStore = new FollowedStore(SERVICES, services, this.#checks.reader, rows, recorder);
-    this.#sliceStore = new FollowedStore(SLICES, slices, this.#slices.reader, rows, recorder);
     this.#sender = new ShardSender({
       clock,
       recorder,
@@ -93,6 +93,22 @@ export class PushPass {
       change: (shard, lack, to) => this.#change(shard, lack, to),
       save: () => this.#note(),
       push: (shard, change) => ports.push(shard, change),
+    });
+    const nodeStore = new FollowedStore(NODES, nodes, this.#nodes.reader, rows, recorder);
+    const serviceStore = new FollowedStore(SERVICES, services, this.#checks.reader, rows, recorder);
+    const sliceStore = new FollowedStore(SLICES, slices, this.#slices.reader, rows, recorder);
+    const shared = { budgetMs: BUDGET_MS, saved: (): void => this.#sender.begin() };
+    this.#nodeFrame = new Frame(ports, {
+      ...shared,
+      rows: { load: () => rows.load(), save: () => this.#note() },
+      keeps: [this.#nodes, this.#checks, this.#slices, this.#books],
+      follows: () => [nodeStore],
+    });
+    this.#countFrame = new Frame(ports, {
+      ...shared,
+      rows: { load: () => this.load(), save: () => this.#note() },
+      follows: () => this.#countSteps(serviceStore, sliceStore),
+      work: () => this.#readPassedOver(),
     });
   }
 
@@ -102,70 +118,54 @@ export class PushPass {
     if (apart > 0 && apart <= APART_MS) await clock.sleep(apart);
     this.#begunAt = clock.now();
     this.load();
-    let areCountsRead = false;
-    const reading = this.#readCounts().then((isRead) => (areCountsRead = isRead));
-    const areNodesRead = await this.#nodeStore.pull(this.#budget());
-    this.#tell();
+    let counts: PassResult = { left: true };
+    const reading = this.#readCounts().then((result) => (counts = result));
+    const nodes = await this.#nodeFrame.run();
     await withTimeout(
       clock,
       SETTLE_MS,
       reading.then(() => this.#sender.end()),
     ).catch(() => undefined);
-    return { left: !areNodesRead || !areCountsRead || !this.#sender.isDone };
+    const left = nodes.left || counts.left || !this.#sender.isDone;
+    return { left, report: { ...summed([nodes.report, counts.report]), left } };
   }
 
-  #budget(): () => boolean {
-    const { clock } = this.ports;
-    const endsAt = clock.now() + BUDGET_MS;
-    return () => clock.now() < endsAt;
-  }
-
-  /** Reads Services and slices and tells of them: once more if that is under way. Answers whether all were read. Never rejects. */
-  #readCounts(): Promise<boolean> {
+  /** Reads Services and slices and tells of them: once more if that is under way. */
+  #readCounts(): Promise<PassResult> {
     this.#mustReadAgain = true;
     return (this.#reading ??= this.#readUntilDone());
   }
 
-  async #readUntilDone(): Promise<boolean> {
+  async #readUntilDone(): Promise<PassResult> {
+    let result: PassResult = { left: false };
     try {
-      while (this.#mustReadAgain) {
+      while (this.#mustReadAgain && !result.left) {
         this.#mustReadAgain = false;
-        const mayGoOn = this.#budget();
-        const isRead = (await this.#serviceStore.pull(mayGoOn)) && (await this.#readSlices(mayGoOn));
-        this.#areCountsRead ||= isRead;
-        // What was read so far is told in any case.
-        this.#tell();
-        // The next pass tries again.
-        if (!isRead) return false;
+        result = await this.#countFrame.run();
       }
-      return true;
-    } catch (error) {
-      this.ports.recorder.log("warn", "a controller could not save what it read", { error: String(error) });
-      return false;
+      return result;
     } finally {
       // In the turn of the last look: whoever asks from now on begins anew.
       this.#reading = undefined;
     }
   }
 
-  /** Whether the slices of all checked Services are read. Without such a Service nobody reads slices. Never rejects. */
-  async #readSlices(mayGoOn: () => boolean): Promise<boolean> {
-    if (this.#checks.isEmpty) return true;
-    const { unread } = this.#checks;
-    if (!(await this.#sliceStore.pull(mayGoOn))) return false;
-    // What was passed over before the Service had a check is read again. A list may have begun before, too.
-    const namespaces = new Set(unread.map((service) => objectKey(service).namespace));
-    try {
-      for (const namespace of namespaces) await this.#readNamespace(namespace);
-    } catch (error) {
-      this.ports.recorder.log("warn", "a controller could not read", { store: SLICES, error: String(error) });
-      return false;
-    }
-    for (const service of unread) {
+  /** Without a checked Service nobody reads slices. */
+  *#countSteps(services: FollowedStore, slices: FollowedStore): Iterable<FollowedStore> {
+    yield services;
+    this.#unread = this.#checks.unread;
+    if (!this.#checks.isEmpty) yield slices;
+  }
+
+  /** What was passed over before its Service had a check is read again. A list may have begun before, too. */
+  async #readPassedOver(): Promise<void> {
+    const namespaces = new Set(this.#unread.map((service) => objectKey(service).namespace));
+    for (const namespace of namespaces) await this.#readNamespace(namespace);
+    for (const service of this.#unread) {
       this.#checks.slicesRead(service);
       for (const node of this.#slices.nodesOf(service)) this.#changedOn(node);
     }
-    return true;
+    this.#areCountsRead = true;
   }
 
   async #readNamespace(namespace: string): Promise<void> {
@@ -218,19 +218,7 @@ export class PushPass {
 
   /** Reads the rows, once; drops those of another form. To be called before anything of them is used. */
   load(): void {
-    if (this.#isLoaded) return;
-    this.#rows.load();
-    this.#nodes.load();
-    this.#checks.load();
-    this.#slices.load();
-    this.#books.load();
-    this.#isLoaded = true;
-  }
-
-  /** Saves what was read and begins to tell the shards of it. */
-  #tell(): void {
-    this.#note();
-    this.#sender.begin();
+    this.#nodeFrame.load();
   }
 
   /** Saves what was read, and what shards lack for it: together, or a crash would lose what they lack. Throws when storage does. */

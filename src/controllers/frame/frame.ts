@@ -112,8 +112,10 @@ export interface Description<Work> {
    * @param isRefused whether a piece of work of this name waits after a refusal: the frame knows when
    */
   due?(isRefused: (name: string) => boolean): number | undefined;
-  /** Whether another round of this pass has work already. It is asked after each round that did something. */
-  goesOn?(): boolean;
+  /** Whether another round of this pass has work already. It is asked after each round that leaves nothing. */
+  goesOn?(round: Round): boolean;
+  /** pieces of work that wait, for the status; absent = those that were refused */
+  waiting?(): number;
   /** Behind the work of a round, before it is saved. */
   ended?(): void;
   /** Behind a save: what is on disk may be told. */
@@ -187,12 +189,12 @@ export class Frame<Work = never> {
     let againAt;
     do againAt = await this.#round(pass);
     while (againAt === "atOnce" && pass.mayGoOn());
+    const retry = pass.isLeft ? retryAt?.call(this.description) : undefined;
     // The rest is written behind the pass: a store of events that hangs holds up nothing.
     if (events) await withTimeout(clock, EVENTS_WAIT_MS, events.flush()).catch(() => undefined);
-    const report = pass.report(this.#readInPass, this.#planned?.waiting ?? 0);
-    if (pass.isLeft && !retryAt) return { left: true, report };
-    if (againAt === "atOnce") againAt = clock.now();
-    const times = [pass.isLeft ? retryAt?.() : undefined, againAt].filter((at) => at !== undefined);
+    const report = pass.report(this.#readInPass, this.description.waiting?.() ?? this.#planned?.waiting ?? 0);
+    if (pass.isLeft && retry === undefined) return { left: true, report };
+    const times = [retry, againAt === "atOnce" ? clock.now() : againAt].filter((at) => at !== undefined);
     return { left: false, ...(times.length > 0 && { againAt: leastOf(times) }), report };
   }
 
@@ -210,7 +212,7 @@ export class Frame<Work = never> {
     this.#save(pass);
     if (pass.isLeft) return againAt;
     await resting?.restWhileBusy();
-    return pass.begun > 0 && goesOn?.call(this.description) ? "atOnce" : againAt;
+    return goesOn?.call(this.description, pass) ? "atOnce" : againAt;
   }
 
   /** Whether every store was read to its end. */

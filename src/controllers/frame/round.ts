@@ -40,6 +40,8 @@ export interface Round {
   readonly isCurrent: boolean;
   /** A store did not answer: nothing more is asked of it in this round. */
   readonly isSilent: boolean;
+  /** pieces of work that were noted so far */
+  readonly begun: number;
   /** False: the budget is used up, and no further call begins. */
   mayGoOn(): boolean;
   /** Counts pieces of work. `later`, `silent` and a failure leave work. */
@@ -70,7 +72,6 @@ export class PassRound implements Round {
     return this.#isSilent;
   }
 
-  /** pieces of work that this round has noted */
   get begun(): number {
     return this.#begun;
   }
@@ -84,6 +85,7 @@ export class PassRound implements Round {
   }
 
   note(outcome: Outcome, pieces = 1): void {
+    if (pieces === 0) return;
     this.#begun += pieces;
     if (outcome === "done") this.#report.done += pieces;
     else if (outcome === "waits" || typeof outcome === "object") this.#report.putOff += pieces;
@@ -93,7 +95,7 @@ export class PassRound implements Round {
 
   /** Pieces of work for which there was no time. */
   notBegun(pieces: number): void {
-    if (pieces > 0) this.#leave(pieces);
+    this.#leave(pieces);
   }
 
   leave(): void {

@@ -78,6 +78,11 @@ export class DueServices {
     }
   }
 
+  /** the number of Services that wait */
+  get size(): number {
+    return this.#waiting.size;
+  }
+
   has(key: string): boolean {
     return this.#waiting.has(key);
   }

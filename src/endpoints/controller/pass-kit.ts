@@ -157,7 +157,8 @@ export class PassKit {
         notBegun: keep,
       },
       due: () => due.earliest,
-      goesOn: () => resync.isUnderWay || (due.earliest ?? Infinity) <= clock.now(),
+      goesOn: ({ begun }) => begun > 0 && (resync.isUnderWay || (due.earliest ?? Infinity) <= clock.now()),
+      waiting: () => due.size,
       pace: () => new Pace(clock, REST_MODESTLY),
       events,
     }).pass;

@@ -14,9 +14,11 @@ import { leastOf } from "../../core/base/extremes";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { EventReport, EventSubject } from "../../api/events/event-recorder";
-import { type Pass, type PassResult, RETRY_BASE_MS } from "../../controllers/frame/controller";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
+import { type Pass, type PassResult, RETRY_BASE_MS } from "../../controllers/frame/controller";
+import { Frame } from "../../controllers/frame/frame";
+import type { Round } from "../../controllers/frame/round";
 import { KnownNodes } from "./known-nodes";
 import { LifecycleWrites, type Made, statusOf, taintsOf } from "./lifecycle-writes";
 import { type LookPorts, NodeLooks } from "./node-looks";
@@ -28,10 +30,6 @@ import { ZoneTurns } from "./zone-turns";
 
 /** Between two passes that changes ask for, and between two looks of which the first failed. */
 const POKED_APART_MS = 1_000;
-/** After this time no round begins. */
-const PASS_BUDGET_MS = 60_000;
-/** How long a pass waits for its events to be written. */
-const EVENTS_WAIT_MS = 1_000;
 
 export interface LifecyclePorts extends LookPorts, MarkPorts {
   clock: Clock;
@@ -47,13 +45,14 @@ export function lifecyclePass(ports: LifecyclePorts): Pass {
 class LifecyclePass {
   readonly #rows: KeptRows;
   readonly #probes: NodeProbes;
-  readonly #known: KnownNodes;
   readonly #turns: ZoneTurns;
   readonly #writes: LifecycleWrites;
   readonly #looks: NodeLooks;
   readonly #taints: TaintWrites;
   readonly #marks: PodMarks;
-  #isLoaded = false;
+  readonly #frame: Frame;
+  /** The last round wrote what the next one has to read, or had no time for everything. */
+  #isMoreToDo = false;
   #endedAt = -Infinity;
   /** when the pass after the last one is due without being asked for */
   #dueAt: number | undefined;
@@ -64,7 +63,7 @@ class LifecyclePass {
     const rows = (this.#rows = new KeptRows(ports.storage));
     const probes = (this.#probes = new NodeProbes(rows, { graceMs, periodMs }));
     const writes = (this.#writes = new LifecycleWrites(ports));
-    const known = (this.#known = new KnownNodes(rows, now, {
+    const known = new KnownNodes(rows, now, {
       registered: (node) => this.#tellNode(node, "RegisteredNode", `Node ${node.name} event: Registered Node ${node.name} in Controller`),
       removed: (name, uid) => {
         probes.forget(name);
@@ -73,27 +72,34 @@ class LifecyclePass {
       },
       leftReady: (node) => this.#tellNode(node, "NodeNotReady", `Node ${node.name} status is now: NodeNotReady`),
       seen: (node) => probes.seen(node, now()),
-    }));
+    });
     this.#turns = new ZoneTurns(rows);
     this.#looks = new NodeLooks(ports, known, probes, writes);
     this.#taints = new TaintWrites(ports, known, this.#turns, writes, (nowMs) => probes.beginAnew(nowMs));
     this.#marks = new PodMarks(ports, rows, known, writes);
+    this.#frame = new Frame(ports, {
+      rows: { load: () => rows.load(), save: () => this.#save() },
+      keeps: [known, this.#marks, this.#turns, { load: () => probes.load(known.names) }],
+      follows: () => [this.#looks],
+      work: (round) => this.#workBesideLooks(round),
+      goesOn: () => this.#isMoreToDo,
+      due: () => this.#nextAt(),
+      waiting: () => writes.waiting,
+      events: ports.events,
+      retryAt: () => now() + periodMs,
+    });
   }
 
   async run(isPoked: boolean): Promise<PassResult> {
-    const { clock, events } = this.ports;
-    this.#load();
+    const { clock } = this.ports;
+    this.#frame.load();
     const waitMs = this.#endedAt + POKED_APART_MS - clock.now();
     if (isPoked && waitMs > 0) await clock.sleep(Math.min(waitMs, POKED_APART_MS));
-    const begunAt = clock.now();
-    if (isPoked || !this.#isDue(begunAt)) this.#marks.ask();
-    let result;
-    do result = await this.#round();
-    while (result === "again" && clock.now() - begunAt < PASS_BUDGET_MS);
-    await withTimeout(clock, EVENTS_WAIT_MS, events.flush()).catch(() => undefined);
+    if (isPoked || !this.#isDue(clock.now())) this.#marks.ask();
+    const result = await this.#frame.run();
     this.#endedAt = clock.now();
-    this.#dueAt = result === "again" ? this.#endedAt : result;
-    return { left: false, againAt: this.#dueAt };
+    this.#dueAt = result.againAt;
+    return result;
   }
 
   /** Whether a pass that begins now is the one that the last pass asked for. Otherwise cron has asked, or somebody during the last pass. */
@@ -103,27 +109,13 @@ class LifecyclePass {
     return lateMs >= 0 && lateMs < this.ports.periodMs;
   }
 
-  #load(): void {
-    if (this.#isLoaded) return;
-    this.#rows.load();
-    this.#known.load();
-    this.#marks.load();
-    this.#turns.load();
-    this.#probes.load(this.#known.names);
-    this.#isLoaded = true;
-  }
-
-  /** Answers when the next pass is due (undefined = when something changes), or `again` because there is more to do, or to read first. */
-  async #round(): Promise<number | "again" | undefined> {
-    if (!(await this.#looks.look())) {
-      this.#save();
-      return this.#nextAt(true);
-    }
+  async #workBesideLooks(round: Round): Promise<void> {
     const work = this.#work();
     await this.#lookBeside(work);
     const { written, failed, isCut } = await work;
-    const hasFailed = !this.#save() || failed > 0;
-    return (written > 0 || isCut) && !hasFailed ? "again" : this.#nextAt(hasFailed);
+    round.note("done", written);
+    round.note("later", failed);
+    this.#isMoreToDo = written > 0 || isCut;
   }
 
   /** Goes on to look, and to make silent Nodes Unknown, while the work of the round is under way. */
@@ -139,8 +131,12 @@ class LifecyclePass {
       const waitMs = Math.max(this.#probes.nextLook(now) - now, POKED_APART_MS);
       await withTimeout(clock, waitMs, over).catch(() => undefined);
       if (isOver) break;
-      if (await this.#looks.look()) void this.#looks.silenced();
-      this.#save();
+      if (await this.#looks.pull()) void this.#looks.silenced();
+      try {
+        this.#save();
+      } catch {
+        // The frame saves once more behind the work, and says why it could not.
+      }
     }
     await this.#looks.settled();
   }
@@ -158,14 +154,9 @@ class LifecyclePass {
     };
   }
 
-  #nextAt(hasFailed: boolean): number | undefined {
-    const { clock, periodMs } = this.ports;
-    const times = [
-      hasFailed ? clock.now() + periodMs : undefined,
-      this.#writes.nextAt(),
-      this.#looks.nextAt,
-      this.#looks.isListening ? this.#taints.nextTurnAt : undefined,
-    ].filter((at) => at !== undefined);
+  #nextAt(): number | undefined {
+    const turnAt = this.#looks.isListening ? this.#taints.nextTurnAt : undefined;
+    const times = [this.#writes.nextAt(), this.#looks.nextAt, turnAt].filter((at) => at !== undefined);
     return times.length === 0 ? undefined : leastOf(times);
   }
 
@@ -174,15 +165,13 @@ class LifecyclePass {
     this.ports.events.report({ regarding, type: "Normal", reason, action: "NodeLifecycle", note });
   }
 
-  #save(): boolean {
+  #save(): void {
     try {
       this.#rows.save();
-      return true;
     } catch (error) {
       // The disk may be the one that refuses renewals, too.
       this.#probes.beginAnew(this.ports.clock.now());
-      this.ports.recorder.log("warn", "the node lifecycle controller could not store what it learned", { error: String(error) });
-      return false;
+      throw error;
     }
   }
 }

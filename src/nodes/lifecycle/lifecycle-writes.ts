@@ -2,10 +2,9 @@
 import { inParallel } from "../../core/base/in-parallel";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { Refusals } from "../../controllers/followed/refusals";
+import { WRITES_AT_ONCE } from "../../controllers/frame/planned-work";
 import type { Rewritten } from "./rewrite";
 
-/** Writes under way at once: they share the stores' commits, and leave room for clients. */
-const WRITES_AT_ONCE = 16;
 /** The longest wait after a write that a store refused. The first one is a period. */
 const REFUSED_MAX_MS = 5 * 60_000;
 
@@ -45,6 +44,11 @@ export class LifecycleWrites {
   /** When a refused write may be tried again, in milliseconds since the epoch; undefined = none waits. */
   nextAt(): number | undefined {
     return this.#refusals.nextAt();
+  }
+
+  /** the number of refused writes that wait */
+  get waiting(): number {
+    return this.#refusals.size;
   }
 
   /** Notes what became of a write. */

@@ -9,6 +9,7 @@ import type { ValuedStore } from "../../api/rpc/object-values";
 import { objectKey } from "../../api/store/state/keys";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import { type Cursors, FollowedStore } from "../../controllers/followed/followed-store";
+import type { Followed } from "../../controllers/frame/frame";
 import type { KnownNodes } from "./known-nodes";
 import { type LifecycleWrites, type Made, type Outcome, statusOf } from "./lifecycle-writes";
 import type { NodeProbes } from "./node-probes";
@@ -34,7 +35,7 @@ export interface LookPorts {
   periodMs: number;
 }
 
-export class NodeLooks {
+export class NodeLooks implements Followed {
   /** In memory alone: each start reads all Nodes, because what it needs of them is more than a row should hold. */
   readonly #cursors = new MemoryCursors();
   readonly #store: FollowedStore;
@@ -64,8 +65,13 @@ export class NodeLooks {
     return this.#watched.length > 0 ? this.probes.nextLook(now) : undefined;
   }
 
-  /** Reads the Nodes, and then the Leases if that is due. False: the Nodes cannot be read. */
-  async look(): Promise<boolean> {
+  /** changes and Nodes that were read since this object began */
+  get read(): number {
+    return this.#store.read;
+  }
+
+  /** A look: reads the Nodes, and then the Leases if that is due. False: the Nodes cannot be read. */
+  async pull(): Promise<boolean> {
     const hasNodes = await this.#store.pull(() => true);
     const isListening = hasNodes && (await this.#listen());
     this.#unread = isListening ? 0 : this.#unread + 1;

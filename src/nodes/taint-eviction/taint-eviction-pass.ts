@@ -85,6 +85,7 @@ class TaintEvictor {
       },
       due: (isRefused) => this.#nextLook(isRefused),
       absence: { watch, isWaiting: () => this.#evictions.all.size > 0, away: (lateMs) => this.#countAnew(lateMs) },
+      waiting: () => this.#evictions.all.size,
       events: ports.events,
       everyMs: SPACING_MS,
     });

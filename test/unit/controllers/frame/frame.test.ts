@@ -210,7 +210,7 @@ describe("a pass in the frame", () => {
     const cut = new World({ follows: () => [], goesOn: () => true, budgetMs: 100 });
     cut.work = ["a"];
     expect(await cut.pass()).toMatchObject({ left: false, againAt: cut.now });
-    const idle = new World({ follows: () => [], goesOn: () => true });
+    const idle = new World({ follows: () => [], goesOn: ({ begun }) => begun > 0 });
     expect(await idle.pass()).not.toHaveProperty("againAt");
   });
 

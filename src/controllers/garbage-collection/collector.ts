@@ -1,8 +1,9 @@
 /**
- * The garbage collector of one cluster: pull what changed, decide, act, until there is nothing left to do.
+ * The garbage collector of one cluster: pull what changed, decide, act, until there is nothing left to do. A round of it is the work of a round of the
+ * frame (frame/frame.ts).
  *
- * - A cursor moves in the transaction that stores the nodes read up to it, and which of them are to be examined. So a crash loses nothing.
- *   A write that was not noted is decided again from the present objects, and found done.
+ * - A cursor moves in the transaction that stores the nodes read up to it, and which of them are to be examined: a page at a time, as the list of a large
+ *   cluster is too much for one transaction. A write that was not noted is decided again from the present objects, and found done.
  * - A transaction that fails ends the pass. The next one begins with the stored rows, because memory knows more than they do.
  * - A new object whose owners are there needs no more than a look at these.
  * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
@@ -10,8 +11,7 @@
  * - A finalizer is removed only after a complete pull that began after the deletion was known. By then the graph has every dependent from
  *   before the deletion. Later dependents have an absent owner and are collected as such.
  *   The deletion is known by uid and finalizer: a name may be used again, and a client may ask for another way.
- * - After each round the pass rests while others wait for the thread.
- * - A pass ends when its budget is used up, and the next one goes on. A store that did not answer in time is not asked again in the same pass.
+ * - A store that did not answer in time is not asked again in the same pass.
  */
 import { inParallel } from "../../core/base/in-parallel";
 import { Pace, REST_MODESTLY } from "../../core/base/pause";
@@ -20,6 +20,10 @@ import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-me
 import type { LinkChange, ObjectLinks, SoughtObject, StoreCursor } from "../../api/rpc/object-links";
 import type { WriteRequest } from "../../api/rpc/store";
 import { isPassing } from "../followed/refusals";
+import type { PassResult } from "../frame/controller";
+import { Frame } from "../frame/frame";
+import { WRITES_AT_ONCE } from "../frame/planned-work";
+import type { Round } from "../frame/round";
 import { decideDependent, ownerState, releasableOwners } from "./decide";
 import { type Bereft, ForeignOwners } from "./foreign-owners";
 import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
@@ -33,8 +37,6 @@ const PAGE_ENTRIES = 500;
 const PAGES_MAX = 100;
 /** Objects examined between two pulls. */
 const EXAMINE_MAX = 500;
-/** Writes under way at once: they share the stores' commits, and leave room for clients. */
-export const WRITES_AT_ONCE = 16;
 /** Rounds of one pass: a chain of owners takes one round for each link. */
 const ROUNDS_MAX = 50;
 /** After this time the pass begins no call but those that end its round, and asks for another pass. */
@@ -80,12 +82,26 @@ export class GarbageCollector {
   #begunAt = 0;
   /** stores that did not answer in time in this pass */
   readonly #silent = new Set<string>();
+  readonly #frame: Frame;
+  /** rounds of this pass */
+  #rounds = 0;
+  /** Another round of this pass has work. */
+  #goesOn = false;
 
   constructor(ports: GarbageCollectionPorts) {
     this.#ports = ports;
     this.#stores = new Map(ports.stores.map((store) => [store.name, store]));
     this.#foreign = new ForeignOwners({ events: ports.events, search: (store, sought) => this.#search(store, sought) });
-    this.#load();
+    this.#frame = new Frame(ports, {
+      rows: { load: () => this.#load(), save: () => this.#save() },
+      work: (round) => this.#round(round),
+      goesOn: () => this.#goesOn,
+      waiting: () => this.#graph.pending.size,
+      pace: () => new Pace(ports.clock, REST_MODESTLY),
+      events: ports.events,
+      budgetMs: PASS_BUDGET_MS,
+    });
+    this.#frame.load();
   }
 
   /** Objects remembered, for tests and logs. */
@@ -93,28 +109,28 @@ export class GarbageCollector {
     return this.#graph.size;
   }
 
-  /**
-   * One pass. `left`: another pass has work to do. The wait for deletions of other objects is no such work. Rejects when the stored rows cannot be
-   * read; the next pass tries again.
-   */
-  async run(): Promise<{ left: boolean }> {
+  /** One pass. The wait for deletions of other objects leaves no work. Rejects when the stored rows cannot be read; the next pass tries again. */
+  async run(): Promise<PassResult> {
     this.#begunAt = this.#ports.clock.now();
     this.#silent.clear();
+    this.#rounds = 0;
     if (this.#isAhead) this.#load();
-    const pace = new Pace(this.#ports.clock, REST_MODESTLY);
-    for (let round = 0; round < ROUNDS_MAX && !this.#hasTaken(PASS_BUDGET_MS); round++) {
-      const known = new Set([...this.#graph.served].flatMap(waitsOf));
-      const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
-      if (this.#isAhead) return { left: true };
-      const examined = await this.#examine(complete, known);
-      if (this.#isAhead) return { left: true };
-      const served = complete ? await this.#serve(known) : { done: 0, left: false };
-      await pace.restWhileBusy();
-      const fresh = [...this.#graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
-      if (complete && fresh) continue;
-      if (examined + served.done === 0) return { left: !complete || served.left || this.#graph.pending.size > 0 };
-    }
-    return { left: true };
+    return this.#frame.run();
+  }
+
+  async #round(round: Round): Promise<void> {
+    this.#goesOn = false;
+    const known = new Set([...this.#graph.served].flatMap(waitsOf));
+    const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
+    if (this.#isAhead) return round.leave();
+    const examined = await this.#examine(complete, known);
+    if (this.#isAhead) return round.leave();
+    const served = complete ? await this.#serve(known) : { done: 0, left: false };
+    round.note("done", examined + served.done);
+    const fresh = [...this.#graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
+    this.#goesOn = (complete && fresh) || examined + served.done > 0;
+    const isCut = this.#goesOn && (++this.#rounds >= ROUNDS_MAX || !round.mayGoOn());
+    if (isCut || (!this.#goesOn && (!complete || served.left || this.#graph.pending.size > 0))) round.leave();
   }
 
   #hasTaken(durationMs: number): boolean {

@@ -8,7 +8,9 @@ import type { ResourceDefinition } from "../../api/registry/resource";
 import type { LinkedStore } from "../../api/rpc/object-links";
 import { writeAllOf } from "../../api/rpc/older-release";
 import type { BatchedStore, WriteRequest, WriteResult } from "../../api/rpc/store";
-import { GarbageCollector, WRITES_AT_ONCE } from "./collector";
+import type { Pass } from "../frame/controller";
+import { WRITES_AT_ONCE } from "../frame/planned-work";
+import { GarbageCollector } from "./collector";
 import type { CollectedStore, GraphStorage } from "./ports";
 import { storeName } from "./resolve-owner";
 
@@ -24,8 +26,8 @@ export interface GarbageCollectionPassPorts {
   }[];
 }
 
-/** `left`: another pass is needed. The first pass reads the graph from storage. */
-export function garbageCollectionPass(ports: GarbageCollectionPassPorts): () => Promise<{ left: boolean }> {
+/** The first pass reads the graph from storage. */
+export function garbageCollectionPass(ports: GarbageCollectionPassPorts): Pass {
   const { clock, events, recorder, storage, stores } = ports;
   /** A store gives up a write after its deadline. Writes of one moment share a call. */
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
@@ -44,12 +46,5 @@ export function garbageCollectionPass(ports: GarbageCollectionPassPorts): () => 
     }),
   }));
   let collector: GarbageCollector | undefined;
-  return async () => {
-    collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder, events });
-    try {
-      return await collector.run();
-    } finally {
-      await events.flush();
-    }
-  };
+  return async () => (collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder, events })).run();
 }

@@ -27,5 +27,5 @@ export interface GarbageCollectionPorts {
   storage: GraphStorage;
   stores: readonly CollectedStore[];
   recorder: Recorder;
-  events: { report(event: EventReport): void };
+  events: { report(event: EventReport): void; flush(): Promise<void> };
 }

@@ -62,8 +62,9 @@ export class CollectorWorld {
     this.collector = this.#collector();
   }
 
-  run(): Promise<{ left: boolean }> {
-    return this.scheduler.run(this.collector.run());
+  async run(): Promise<{ left: boolean }> {
+    const { left } = await this.scheduler.run(this.collector.run());
+    return { left };
   }
 
   /** Passes until no work is left; answers the number of passes. */
@@ -142,7 +143,7 @@ export class CollectorWorld {
     const recorder = {
       log: (level: string, event: string, fields: object = {}) => void this.logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
     };
-    const events = { report: (event: EventReport) => void this.told.push(event) };
+    const events = { report: (event: EventReport) => void this.told.push(event), flush: () => Promise.resolve() };
     return new GarbageCollector({ clock: this.scheduler.clock(), storage: this.storage, stores, recorder, events });
   }
 

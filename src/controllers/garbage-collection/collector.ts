@@ -2,8 +2,7 @@
  * The garbage collector of one cluster: pull what changed, decide, act, until there is nothing left to do. A round of it is the work of a round of the
  * frame (frame/frame.ts).
  *
- * - A cursor moves in the transaction that stores the nodes read up to it, and which of them are to be examined: a page at a time, as the list of a large
- *   cluster is too much for one transaction. A write that was not noted is decided again from the present objects, and found done.
+ * - Rows say which nodes are to be examined (stored-graph.ts). A write that was not noted is decided again from the present objects, and found done.
  * - A transaction that fails ends the pass. The next one begins with the stored rows, because memory knows more than they do.
  * - A new object whose owners are there needs no more than a look at these.
  * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
@@ -17,7 +16,7 @@ import { inParallel } from "../../core/base/in-parallel";
 import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
-import type { LinkChange, ObjectLinks, SoughtObject, StoreCursor } from "../../api/rpc/object-links";
+import type { ObjectLinks, SoughtObject } from "../../api/rpc/object-links";
 import type { WriteRequest } from "../../api/rpc/store";
 import { isPassing } from "../followed/refusals";
 import type { PassResult } from "../frame/controller";
@@ -26,15 +25,12 @@ import { WRITES_AT_ONCE } from "../frame/planned-work";
 import type { Round } from "../frame/round";
 import { decideDependent, ownerState, releasableOwners } from "./decide";
 import { type Bereft, ForeignOwners } from "./foreign-owners";
-import { type GraphNode, hasFinalizer, OwnerGraph, type Place, placeId } from "./graph";
+import { type GraphNode, hasFinalizer, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
 import { deleteAsReadRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
 import { resolveOwner } from "./resolve-owner";
+import { PAGE_ENTRIES, StoredGraph } from "./stored-graph";
 
-/** Entries of history, or rows of a list, for one call to a store: some milliseconds of its thread. */
-const PAGE_ENTRIES = 500;
-/** Pages that one pass pulls from one store. The next pass continues behind them. */
-const PAGES_MAX = 100;
 /** Objects examined between two pulls. */
 const EXAMINE_MAX = 500;
 /** Rounds of one pass: a chain of owners takes one round for each link. */
@@ -60,24 +56,11 @@ function waitsOf(node: GraphNode): string[] {
   return finalizers.map((finalizer) => waitId(node, node.links.uid, finalizer));
 }
 
-/** A list of a store that is not read to its end. */
-interface Listing {
-  listed: Set<string>;
-  /** where the first page was read */
-  cursor: StoreCursor | undefined;
-  /** the list goes on behind this key */
-  after: string;
-}
-
 export class GarbageCollector {
   readonly #ports: GarbageCollectionPorts;
   readonly #stores: ReadonlyMap<string, CollectedStore>;
-  #cursors = new Map<string, StoreCursor>();
-  #graph = new OwnerGraph(resolveOwner);
-  readonly #listings = new Map<string, Listing>();
+  readonly #rows: StoredGraph;
   readonly #foreign: ForeignOwners;
-  /** a transaction has failed: what is in memory is not what is stored */
-  #isAhead = false;
   /** when this pass began, in milliseconds since the epoch */
   #begunAt = 0;
   /** stores that did not answer in time in this pass */
@@ -92,11 +75,12 @@ export class GarbageCollector {
     this.#ports = ports;
     this.#stores = new Map(ports.stores.map((store) => [store.name, store]));
     this.#foreign = new ForeignOwners({ events: ports.events, search: (store, sought) => this.#search(store, sought) });
+    this.#rows = new StoredGraph(ports, (uid, namespace) => this.#foreign.deleted(uid, namespace));
     this.#frame = new Frame(ports, {
-      rows: { load: () => this.#load(), save: () => this.#save() },
+      rows: this.#rows,
       work: (round) => this.#round(round),
       goesOn: () => this.#goesOn,
-      waiting: () => this.#graph.pending.size,
+      waiting: () => this.#rows.graph.pending.size,
       pace: () => new Pace(ports.clock, REST_MODESTLY),
       events: ports.events,
       budgetMs: PASS_BUDGET_MS,
@@ -106,7 +90,7 @@ export class GarbageCollector {
 
   /** Objects remembered, for tests and logs. */
   get remembered(): number {
-    return this.#graph.size;
+    return this.#rows.graph.size;
   }
 
   /** One pass. The wait for deletions of other objects leaves no work. Rejects when the stored rows cannot be read; the next pass tries again. */
@@ -114,113 +98,36 @@ export class GarbageCollector {
     this.#begunAt = this.#ports.clock.now();
     this.#silent.clear();
     this.#rounds = 0;
-    if (this.#isAhead) this.#load();
+    if (this.#rows.isAhead) this.#rows.load();
     return this.#frame.run();
   }
 
   async #round(round: Round): Promise<void> {
     this.#goesOn = false;
-    const known = new Set([...this.#graph.served].flatMap(waitsOf));
+    const known = new Set([...this.#rows.graph.served].flatMap(waitsOf));
     const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
-    if (this.#isAhead) return round.leave();
+    if (this.#rows.isAhead) return round.leave();
     const examined = await this.#examine(complete, known);
-    if (this.#isAhead) return round.leave();
+    if (this.#rows.isAhead) return round.leave();
     const served = complete ? await this.#serve(known) : { done: 0, left: false };
     round.note("done", examined + served.done);
-    const fresh = [...this.#graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
+    const fresh = [...this.#rows.graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
     this.#goesOn = (complete && fresh) || examined + served.done > 0;
     const isCut = this.#goesOn && (++this.#rounds >= ROUNDS_MAX || !round.mayGoOn());
-    if (isCut || (!this.#goesOn && (!complete || served.left || this.#graph.pending.size > 0))) round.leave();
+    if (isCut || (!this.#goesOn && (!complete || served.left || this.#rows.graph.pending.size > 0))) round.leave();
   }
 
   #hasTaken(durationMs: number): boolean {
     return this.#ports.clock.now() - this.#begunAt >= durationMs;
   }
 
-  #load(): void {
-    const { storage } = this.#ports;
-    this.#listings.clear();
-    this.#graph = new OwnerGraph(resolveOwner);
-    this.#cursors = new Map(storage.cursors());
-    for (const node of storage.nodes()) this.#graph.restore(node);
-    this.#isAhead = false;
-  }
-
-  /** Whether the graph has everything that the store had when this pull began. */
   async #pull(store: CollectedStore): Promise<boolean> {
     if (this.#silent.has(store.name)) return false;
     try {
-      for (let page = 0; page < PAGES_MAX; page++) {
-        const answer = await store.changesSince(this.#cursors.get(store.name), PAGE_ENTRIES);
-        if (answer.kind === "expired") await this.#listAgain(store);
-        else {
-          this.#listings.delete(store.name);
-          this.#absorb(store.name, answer.changes, answer.cursor);
-          if (!answer.more) return !this.#isAhead;
-        }
-        if (this.#mayNotPull) return false;
-      }
+      return await this.#rows.pull(store, () => !this.#hasTaken(PULL_BUDGET_MS));
     } catch (error) {
       this.#couldNot("read", store.name, error);
-    }
-    return false;
-  }
-
-  get #mayNotPull(): boolean {
-    return this.#isAhead || this.#hasTaken(PULL_BUDGET_MS);
-  }
-
-  /**
-   * Reads the whole list, or goes on with it. The cursor stands where the first page was read. The history repeats the changes between the pages.
-   */
-  async #listAgain(store: CollectedStore): Promise<void> {
-    const listing: Listing = this.#listings.get(store.name) ?? { listed: new Set(), cursor: undefined, after: "" };
-    this.#listings.set(store.name, listing);
-    do {
-      const page = await store.listMetadata(listing.after, PAGE_ENTRIES);
-      listing.cursor ??= page.cursor;
-      for (const links of page.items) listing.listed.add(placeId({ store: store.name, key: links.key }));
-      this.#absorb(
-        store.name,
-        page.items.map((links) => ({ type: "put", links })),
-      );
-      listing.after = page.next;
-      if (listing.after !== "" && this.#mayNotPull) return;
-    } while (listing.after !== "");
-    this.#listings.delete(store.name);
-    if (this.#isAhead) return;
-    this.#graph.retain(store.name, listing.listed);
-    this.#absorb(store.name, [], listing.cursor);
-  }
-
-  #absorb(store: string, changes: readonly LinkChange[], cursor?: StoreCursor): void {
-    if (this.#isAhead) return;
-    for (const change of changes) {
-      this.#graph.apply(store, change);
-      if (change.type === "deleted") this.#foreign.deleted(change.uid, change.key.namespace);
-    }
-    const last = this.#cursors.get(store);
-    const moved = cursor && (cursor.revision !== last?.revision || cursor.incarnation !== last.incarnation) ? cursor : undefined;
-    if (moved) this.#cursors.set(store, moved);
-    this.#save(store, moved);
-  }
-
-  #save(store = "", cursor?: StoreCursor): void {
-    const { storage, recorder } = this.#ports;
-    const touched = this.#graph.takeTouched();
-    if (touched.size === 0 && !cursor) return;
-    try {
-      storage.transaction(() => {
-        for (const id of touched) {
-          const node = this.#graph.get(id);
-          if (node) storage.nodePut(id, node);
-          else storage.nodeDelete(id);
-        }
-        if (cursor) storage.cursorPut(store, cursor);
-      });
-    } catch (error) {
-      this.#isAhead = true;
-      recorder.log("warn", "garbage collection could not store what it learned", { error: String(error) });
+      return false;
     }
   }
 
@@ -229,12 +136,12 @@ export class GarbageCollector {
    * pull.
    */
   async #examine(complete: boolean, known: ReadonlySet<string>): Promise<number> {
-    const pending = [...this.#graph.pending].slice(0, EXAMINE_MAX);
+    const pending = [...this.#rows.graph.pending].slice(0, EXAMINE_MAX);
     if (pending.length === 0) return 0;
     for (const node of pending) this.#foreign.tellAcrossScopes(node, node.links);
     const knownOwners = await this.#read(pending.flatMap((node) => this.#ownersOf(node.links, node)));
     const kept = new Set(pending.filter((node) => this.#isKept(node, knownOwners)));
-    for (const node of kept) this.#graph.settle(node);
+    for (const node of kept) this.#rows.graph.settle(node);
     const nodes = pending.filter((node) => !kept.has(node));
     const now = await this.#read(nodes);
     const owners = await this.#read(nodes.flatMap((node) => this.#ownersOf(now.get(placeId(node)) ?? null, node)));
@@ -243,13 +150,13 @@ export class GarbageCollector {
     await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
       if (this.#hasTaken(PASS_BUDGET_MS)) return;
       const written = await this.#examineOne(node, now, owners, { complete, known });
-      if (written === "later") this.#graph.putOff(node);
+      if (written === "later") this.#rows.graph.putOff(node);
       else {
-        this.#graph.settle(node);
+        this.#rows.graph.settle(node);
         done++;
       }
     });
-    this.#save();
+    this.#rows.save();
     return done;
   }
 
@@ -299,7 +206,7 @@ export class GarbageCollector {
     // Dependents of the object may have come after the pull and before the deletion of its owner. The next pull has them.
     if (complete && isTooEarly && !states.includes("solid")) return "later";
     // Without a complete pull the object may have unknown dependents.
-    const decision = decideDependent(links, states, !complete || this.#graph.dependentsOf(node).length > 0);
+    const decision = decideDependent(links, states, !complete || this.#rows.graph.dependentsOf(node).length > 0);
     switch (decision.action) {
       case "none":
         return "done";
@@ -314,14 +221,14 @@ export class GarbageCollector {
   async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean }> {
     const isKnown = (node: GraphNode, finalizer: string): boolean => known.has(waitId(node, node.links.uid, finalizer));
     const results: Written[] = [];
-    for (const owner of [...this.#graph.served]) {
+    for (const owner of [...this.#rows.graph.served]) {
       if (!isKnown(owner, FINALIZER_ORPHAN) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
       if (this.#hasTaken(PASS_BUDGET_MS)) return { done: results.filter((result) => result === "done").length, left: true };
-      const dependents = this.#graph.dependentsOf(owner).map(({ node }) => node);
+      const dependents = this.#rows.graph.dependentsOf(owner).map(({ node }) => node);
       if (dependents.length > 0) results.push(...(await this.#orphan(dependents.slice(0, EXAMINE_MAX), owner)));
       else results.push(await this.#release(owner, FINALIZER_ORPHAN));
     }
-    const released = releasableOwners(this.#graph).filter((owner) => isKnown(owner, FINALIZER_FOREGROUND));
+    const released = releasableOwners(this.#rows.graph).filter((owner) => isKnown(owner, FINALIZER_FOREGROUND));
     await inParallel(released, WRITES_AT_ONCE, async (owner) => void results.push(await this.#release(owner, FINALIZER_FOREGROUND)));
     return { done: results.filter((result) => result === "done").length, left: results.includes("later") };
   }

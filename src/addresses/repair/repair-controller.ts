@@ -8,6 +8,7 @@ import { servicesDefinition } from "../../api/registry/services/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { ControllerRpc } from "../../api/rpc/store";
 import { Controller, type ControllerPorts, type PassResult } from "../../controllers/frame/controller";
+import type { ControllerStatus, ControllerStatusRpc } from "../../controllers/frame/status";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
 import { CRON_AT, type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
 import { repairCounts, Repairer } from "./repairer";
@@ -26,7 +27,7 @@ export interface RepairControllerPorts extends ControllerPorts {
   repair(config: Config): RepairPorts;
 }
 
-export class RepairController implements ControllerRpc, RepairControllerRpc {
+export class RepairController implements ControllerRpc, ControllerStatusRpc, RepairControllerRpc {
   readonly #loop: Controller;
   #parts: { repairer: Repairer; settings: SettingsWatch } | undefined;
   /** a pass of this life has done the work of a first repair */
@@ -42,6 +43,10 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
 
   alarm(): Promise<void> {
     return this.#loop.alarm();
+  }
+
+  controllerStatus(): Promise<ControllerStatus | null> {
+    return this.#loop.controllerStatus();
   }
 
   pokeFrom(theirs: Settings, who?: "cron"): Promise<void> {
@@ -66,11 +71,10 @@ export class RepairController implements ControllerRpc, RepairControllerRpc {
     const { repairer, settings } = (this.#parts ??= this.#made());
     await settings.run();
     // A store of a cluster at rest pokes when it starts. That is no reason to read more of it than what has changed.
-    const { left, againAt } = await repairer.run({ sweeps: !isPoked });
+    const result = await repairer.run({ sweeps: !isPoked });
     // The first repair of a cluster looks at everything; that of a later life makes up for what its predecessor left.
-    this.#isRepaired ||= !left || repairCounts(this.ports.storage).sweeps > 0;
-    // The rest goes on soon and without backoff: it waits for time, and for no peer that needs longer from one attempt to the next.
-    return { left: false, againAt: left ? this.ports.clock.now() : againAt };
+    this.#isRepaired ||= result.report?.left === false || (!result.left && repairCounts(this.ports.storage).sweeps > 0);
+    return result;
   }
 
   /** Pokes the other controllers, too: nobody tells one that the variable CONTROLLERS has turned it on again. */

@@ -16,6 +16,9 @@
  */
 import { leastOf } from "../../core/base/extremes";
 import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
+import type { PassResult } from "../../controllers/frame/controller";
+import { Frame } from "../../controllers/frame/frame";
+import type { Round } from "../../controllers/frame/round";
 import type { RepairCounts } from "../rpc/repair";
 import { AddressEffects } from "./address-effects";
 import { LOOK_AGAIN_MS } from "./look-again";
@@ -43,6 +46,9 @@ export class Repairer {
   readonly #services: ServiceEffects;
   readonly #addresses: AddressEffects;
   readonly #unserved: UnservedLoadBalancers;
+  readonly #frame: Frame;
+  #sweeps = true;
+  #hasFailed = false;
 
   constructor(private readonly ports: RepairPorts) {
     const reports = new RepairReports(ports);
@@ -56,40 +62,59 @@ export class Repairer {
     this.#lookup = new Lookup(ports, reports);
     this.#services = new ServiceEffects(ports, this.#lookup, reports);
     this.#addresses = new AddressEffects(ports, this.#lookup, reports);
+    const { clock, events, nodePortEvents } = ports;
+    this.#frame = new Frame(ports, {
+      rows: { load: () => this.#sweep.load(), save: () => this.#sweep.saveMoved() },
+      work: (round) => this.#pass(round),
+      due: () => this.#nextAt(),
+      // It waits for time, and for no peer that needs longer from one attempt to the next.
+      retryAt: () => (this.#hasFailed ? undefined : clock.now()),
+      events: { flush: () => Promise.all([events.flush(), nodePortEvents.flush()]) },
+      budgetMs: PASS_BUDGET_MS,
+    });
   }
 
-  /**
-   * One pass; with `sweeps`, the slice of everything too, if it is due.
-   *
-   * @returns `left`: there is more to do now. `againAt`: when the next suspect or load balancer is due (milliseconds since the epoch)
-   */
-  async run({ sweeps = true } = {}): Promise<{ left: boolean; againAt: number | undefined }> {
-    const { clock, events, nodePortEvents, storage } = this.ports;
-    const endAt = clock.now() + PASS_BUDGET_MS;
-    let left = true;
+  /** One pass; with `sweeps`, the slice of everything too, if it is due. What is left goes on at once, unless something failed. */
+  run({ sweeps = true } = {}): Promise<PassResult> {
+    this.#sweeps = sweeps;
+    this.#hasFailed = false;
+    return this.#frame.run();
+  }
+
+  async #pass(round: Round): Promise<void> {
     try {
-      this.#sweep.load();
-      this.#sweep.begin();
-      const sliceDue = sweeps && this.#sweep.takeSlice();
-      const pace = new Pace(clock, this.#sweep.isAwaited ? REST_URGENTLY : REST_GENTLY);
-      for (let slice = sliceDue ? SLICE : 0; left && clock.now() < endAt; slice = Math.max(0, slice - PAGE)) {
-        left = await this.#round(slice > 0, pace);
-        left ||= slice > PAGE && this.#sweep.isUnderWay;
-        if (left) await pace.rest();
-      }
-      if (!left && this.#sweep.isFull) left = await this.#checkEveryOwner(endAt, pace);
-      // However much there is to do: the bitmaps must not wait for a cluster at rest.
-      else if (sliceDue) await this.#owners.run(false, endAt, pace);
-      if (sliceDue) storage.numberSet(SLICE_ENDED_AT, clock.now());
+      if (await this.#rounds(round)) round.leave();
     } catch (error) {
-      storage.count("", 1);
+      this.#hasFailed = true;
+      this.ports.storage.count("", 1);
       throw error;
-    } finally {
-      this.#sweep.saveMoved();
-      await Promise.all([events.flush(), nodePortEvents.flush()]);
     }
-    const times = [storage.suspectEarliest(), this.#unserved.nextAt].filter((at) => at !== undefined);
-    return { left, againAt: times.length > 0 ? leastOf(times) : undefined };
+  }
+
+  /** Answers whether there is more to do now. */
+  async #rounds(round: Round): Promise<boolean> {
+    const { clock, storage } = this.ports;
+    const endAt = clock.now() + PASS_BUDGET_MS;
+    this.#sweep.begin();
+    const sliceDue = this.#sweeps && this.#sweep.takeSlice();
+    const pace = new Pace(clock, this.#sweep.isAwaited ? REST_URGENTLY : REST_GENTLY);
+    let left = true;
+    for (let slice = sliceDue ? SLICE : 0; left && round.mayGoOn(); slice = Math.max(0, slice - PAGE)) {
+      left = await this.#round(slice > 0, pace);
+      left ||= slice > PAGE && this.#sweep.isUnderWay;
+      if (left) await pace.rest();
+    }
+    if (!left && this.#sweep.isFull) left = await this.#checkEveryOwner(endAt, pace);
+    // However much there is to do: the bitmaps must not wait for a cluster at rest.
+    else if (sliceDue) await this.#owners.run(false, endAt, pace);
+    if (sliceDue) storage.numberSet(SLICE_ENDED_AT, clock.now());
+    return left;
+  }
+
+  /** When the next suspect or load balancer is due; undefined = none will be. */
+  #nextAt(): number | undefined {
+    const times = [this.ports.storage.suspectEarliest(), this.#unserved.nextAt].filter((at) => at !== undefined);
+    return times.length > 0 ? leastOf(times) : undefined;
   }
 
   /** The last part of a full sweep. Answers whether there is more to do now. */

@@ -125,13 +125,13 @@ export interface Description<Work> {
   /** the rest after each round */
   pace?(): { restWhileBusy(): Promise<void> };
   /** events that the controller reports */
-  readonly events?: { flush(): Promise<void> };
+  readonly events?: { flush(): Promise<unknown> };
   /** notices that nothing ran for some time: then what was counted meanwhile counts anew */
   readonly absence?: { readonly watch: Watch; isWaiting(): boolean; away(lateMs: number): void };
   /** Passes begin at most once in this time, however many pokes come. */
   readonly everyMs?: number;
-  /** When a pass that left work is repeated, in milliseconds since the epoch; absent = later and later, as the loop does. */
-  retryAt?(): number;
+  /** When a pass that left work is repeated, in milliseconds since the epoch; absent or undefined = later and later, as the loop does. */
+  retryAt?(): number | undefined;
   /** absent = a minute */
   readonly budgetMs?: number;
 }

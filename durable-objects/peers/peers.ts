@@ -26,6 +26,7 @@ import type { ProxyViewRpc } from "../../src/endpoints/proxy-config/poll";
 import type { NodeProxyRpc, ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
 import { CREDENTIALS, nodeProxyName, nodeProxyOf, PROXY_VIEW } from "../../src/tenancy/cluster-objects";
 import type { ClusterObject } from "../../src/tenancy/record-storage";
+import type { ControllerStatusRpc } from "../../src/controllers/frame/status";
 import type { ControllerName } from "../platform/controllers";
 import type { Env } from "../platform/env";
 
@@ -119,8 +120,8 @@ export function owner(env: Env, cluster: string, uid: string): Remote<ServiceCID
   return stubOf<ServiceCIDRRpc & CountedOwner & InspectedOwner & RepairedOwner>(env.SERVICE_CIDR, `${cluster}/${uid}`);
 }
 
-export function controller(env: Env, cluster: string, name: ControllerName): Remote<ControllerRpc> {
-  return stubOf<ControllerRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
+export function controller(env: Env, cluster: string, name: ControllerName): Remote<ControllerRpc & ControllerStatusRpc> {
+  return stubOf<ControllerRpc & ControllerStatusRpc>(env.CONTROLLER, `${cluster}/controllers/${name}`);
 }
 
 /** The repair controller. It also answers for its metrics and for requested sweeps. */

@@ -3,6 +3,7 @@ import { repairController, type RepairSetting } from "../../src/addresses/repair
 import type { RepairControllerRpc } from "../../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../../src/api/rpc/store";
 import type { Controller } from "../../src/controllers/frame/controller";
+import type { ControllerStatusRpc } from "../../src/controllers/frame/status";
 import { clusterRolesController, type ClusterRolesControllerSetting } from "../../src/controllers/cluster-roles-controller";
 import { ControllerTable } from "../../src/controllers/controller-table";
 import {
@@ -27,9 +28,10 @@ import type { ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
-/** Calls that not every controller answers: a call of one that does not fails. */
-export type AskedRpc = RepairControllerRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
+/** Calls besides the loop's. All controllers answer the first one; a call of a controller that does not answer it fails. */
+export type AskedRpc = ControllerStatusRpc & RepairControllerRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
 export const ASKED_CALLS = [
+  "controllerStatus",
   "pokeFrom",
   "sweep",
   "repairCounts",

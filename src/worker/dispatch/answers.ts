@@ -5,7 +5,14 @@ import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import { pageNotFound, statusResponse } from "../http/answer/respond";
 import { isRead, type PathAnswer } from "../routing/routes";
 import { servedApis } from "../routing/served";
-import { checkResponse, nodePortsResponse, ownerResponse, ownersResponse, sliceControllerResponse } from "../system/check";
+import {
+  checkResponse,
+  controllersResponse,
+  nodePortsResponse,
+  ownerResponse,
+  ownersResponse,
+  sliceControllerResponse,
+} from "../system/check";
 import { clusterResponse } from "../system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse } from "../system/discovery/discovery";
 import type { Probe } from "../system/health-slis";
@@ -43,6 +50,7 @@ export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
   owners: ({ env, request }, cluster) => ownersResponse(env, cluster, request),
   nodePorts: ({ env, request }, cluster) => nodePortsResponse(env, cluster, request),
   sliceController: ({ env, request }, cluster) => sliceControllerResponse(env, cluster, request),
+  controllers: ({ env, request }, cluster) => controllersResponse(env, cluster, request),
   owner: ({ env, request, url }, cluster) => ownerResponse(env, cluster, request, url.lastSegment),
   revisions: ({ env, request }, cluster) => revisionsResponse(env, cluster, request),
   ranges: ({ env, request }, cluster) => rangesResponse(env, cluster, request),

@@ -97,6 +97,7 @@ export const PATH_ROUTES = [
   { ...CHECK, path: "/check/owners", answer: "owners" },
   { ...CHECK, path: "/check/nodeports", answer: "nodePorts" },
   { ...CHECK, path: "/check/slices", answer: "sliceController" },
+  { ...CHECK, path: "/check/controllers", answer: "controllers" },
   { ...CHECK, path: "/check/owners/:uid", answer: "owner" },
   { ...CHECK, path: "/revisions", methods: ["POST"], answer: "revisions" },
   { ...OF_CLUSTER, path: "/ranges", slash: true, listed: true, answer: "ranges" },

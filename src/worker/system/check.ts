@@ -7,6 +7,7 @@
  *   GET  /check/owners/{uid}    a page of what one of them has written (behind the position `?after=`), and whether its bitmap agrees
  *   GET  /check/nodeports       which Service has which node port, as its allocator has written it
  *   GET  /check/slices          whether the cluster's own controller keeps EndpointSlices
+ *   GET  /check/controllers     what each controller's last pass read, did and left, since when work is left, and when the next pass is due
  *
  * Only POST changes anything.
  */
@@ -23,6 +24,7 @@ import { call } from "../routing/call";
 import { urlOf } from "../http/read/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/answer/respond";
 import { CheckRefused, RpcSource } from "./check-source";
+import { type ControllersView, controllerViews } from "./controller-statuses";
 
 /** One for each isolate. */
 const checks = new FairQueue(systemClock, IN_FLIGHT_PERIOD_MS);
@@ -69,6 +71,11 @@ export function nodePortsResponse(env: Env, cluster: string, request: Request): 
 /** GET /check/slices */
 export function sliceControllerResponse(env: Env, cluster: string, request: Request): Promise<Response> {
   return answered(request, () => new RpcSource(env, cluster).sliceController());
+}
+
+/** GET /check/controllers */
+export function controllersResponse(env: Env, cluster: string, request: Request): Promise<Response> {
+  return answered(request, async (): Promise<ControllersView> => ({ controllers: await controllerViews(env, cluster) }));
 }
 
 /** `read` resolves to undefined for a missing owner. It rejects with CheckRefused for one that cannot be read. */

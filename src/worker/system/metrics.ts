@@ -15,6 +15,7 @@ import { processStartFamily } from "../http/connection/process-start";
 import { requestMetrics } from "../http/connection/request-metrics";
 import { terminations } from "../http/connection/terminations";
 import { instancesOf } from "../routing/instances";
+import { controllerFamilies, controllerViews } from "./controller-statuses";
 import { healthSlis } from "./health-slis";
 import { longRunningFamily, ofCluster, repairFamilies } from "./metric-families";
 import { ownerReadings, read, type Reading, storeReadings } from "./metric-readings";
@@ -28,7 +29,7 @@ export function slisResponse(cluster: string): Response {
 }
 
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
-  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances, health] = await Promise.all([
+  const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances, health, controllers] = await Promise.all([
     storeReadings(env, cluster),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
@@ -40,6 +41,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ),
     read("leases.list of identities", () => instancesOf(env, cluster)),
     read("proxy-health.healthCounts", () => proxyHealthStub(env, cluster).healthCounts()),
+    controllerViews(env, cluster),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
@@ -98,6 +100,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ...endpointFamilies(SLICE_METRICS, slices),
     ...endpointFamilies(MIRROR_METRICS, mirrored),
     ...healthFamilies(health),
+    ...controllerFamilies(controllers),
     ...requestMetrics.families(name),
     longRunningFamily(stores),
     terminations.family(name),

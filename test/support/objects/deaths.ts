@@ -27,6 +27,7 @@ const NO_CALLS: ReadonlySet<string> = new Set([
   "alarm",
   "counters",
   "repairCounts",
+  "controllerStatus",
   "allocations",
   "nodePortAllocations",
 ]);

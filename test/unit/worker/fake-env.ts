@@ -108,6 +108,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       nodePortRows: other("nodePortRows"),
       repairCounts: async () => (await other("repairCounts")()) ?? REPAIRED,
       endpointCounts: other("endpointCounts"),
+      controllerStatus: other("controllerStatus"),
       targets: other("targets"),
       health: other("health"),
       serviceHealth(...asked: unknown[]) {

@@ -2,6 +2,8 @@
 import { describe, expect, it, vi } from "vitest";
 import type { CheckReport } from "../../../../src/tools/check/check-cluster";
 import type { Topology } from "../../../../src/addresses/rpc/topology";
+import { CONTROLLERS } from "../../../../durable-objects/platform/controllers";
+import type { ControllersView } from "../../../../src/worker/system/controller-statuses";
 import { CHECK_CALLS_MAX, CHECK_ENDPOINTS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/http/limits";
 import { healthy, ipAddress, row, service } from "../../../support/worlds/checked-cluster";
 import { type Answers, fakeEnv } from "../fake-env";
@@ -257,6 +259,7 @@ describe("GET /check", () => {
     ["POST", "/check/owners"],
     ["POST", "/check/nodeports"],
     ["POST", "/check/slices"],
+    ["POST", "/check/controllers"],
     ["PUT", `/check/owners/${UID}`],
   ])("%s %s: 405", async (method, path) => {
     expect((await world().send(path, method)).status).toBe(405);
@@ -304,6 +307,30 @@ describe("GET /check/nodeports", () => {
   it("the rows of node ports: listed", async () => {
     const rows = [{ protocol: "TCP", port: 30080, key: "default/web" }];
     expect(await (await world().send("/check/nodeports")).json()).toEqual({ rows });
+  });
+});
+
+describe("GET /check/controllers", () => {
+  const STATUS = { sinceMs: 1, passes: 2, unfinished: 1, totals: { read: 3, done: 4, putOff: 5, later: 6 }, behindSinceMs: 7 };
+
+  it("each controller: its status, or that it is off or does not answer; one without work is not asked", async () => {
+    const { send: get, calls } = world(
+      (method, object) => {
+        if (method !== "controllerStatus") return undefined;
+        if (object.endsWith("/repair")) return STATUS;
+        if (object.endsWith("/namespaces")) return null;
+        return new Promise((_, reject) => reject(new TypeError('The RPC receiver does not implement the method "controllerStatus".')));
+      },
+      { AUTHORIZATION_MODE: "AlwaysAllow" },
+    );
+    const { controllers } = (await (await get("/check/controllers")).json()) as ControllersView;
+    const view = (name: string): unknown => controllers.find((one) => one.name === name);
+    expect(controllers).toHaveLength(CONTROLLERS.names.length);
+    expect(view("repair")).toEqual({ name: "repair", state: "on", ...STATUS });
+    expect(view("namespaces")).toEqual({ name: "namespaces", state: "off" });
+    expect(view("garbage-collection")).toEqual({ name: "garbage-collection", state: "silent" });
+    expect(view("serviceaccount-controller")).toEqual({ name: "serviceaccount-controller", state: "off" });
+    expect(calls.filter(({ object }) => object.endsWith("/serviceaccount-controller"))).toEqual([]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { OpenWatches } from "../../../../src/api/rpc/store";
+import type { ControllerStatus } from "../../../../src/controllers/frame/status";
 import type { EndpointCounts } from "../../../../src/endpoints/rpc/endpoint-counts";
 import { parsePrometheus } from "../../../support/values/prometheus";
 import { get, send } from "../client";
@@ -34,6 +35,15 @@ const SLICE_COUNTS: EndpointCounts = {
   counters: [{ name: "changes", labels: { operation: "create" }, value: 3 }],
   gauges: [{ name: "num_endpoint_slices", labels: {}, value: 2 }],
   histograms: [{ name: "endpoints_added_per_sync", labels: {}, value: { counts: [1, ...new Array<number>(15).fill(0)], sum: 1 } }],
+};
+
+const STATUS: ControllerStatus = {
+  sinceMs: 0,
+  passes: 4,
+  unfinished: 1,
+  totals: { read: 5, done: 6, putOff: 7, later: 8 },
+  last: { read: 0, done: 0, putOff: 2, later: 0, waiting: 2, left: true, begunMs: 9_500, endedMs: 10_000 },
+  behindSinceMs: 9_000,
 };
 
 /** The open watches of a store. */
@@ -78,6 +88,7 @@ describe("/metrics", () => {
             nodePorts: { portErrors: { leak: 5 }, reconcileErrors: 6 },
             lastRuns: { cronMs: 1_500, repairMs: 0 },
           };
+        if (method === "controllerStatus") return object.endsWith("/repair") ? STATUS : null;
         if (method === "endpointCounts") return object.endsWith("/endpointslice-controller") ? SLICE_COUNTS : null;
         if (method === "healthCounts") return { answers: { "/livez 503": 7 }, nodes: { healthy: 8, late: 1, silent: 0 } };
         if (object === "SERVICE_CIDR east/uid-1") return { drains: 3, weight: 40, taken: [20, 15] };
@@ -133,6 +144,19 @@ describe("/metrics", () => {
     expect(lines).toContain('kubeproxy_proxy_livez_total{code="503",cluster="east"} 7');
     expect(lines).toContain('servicenet_proxy_health_nodes{state="healthy",cluster="east"} 8');
     expect(seen.filter((call) => call.startsWith("NODE_PROXY"))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith("servicenet_controller_"))).toEqual(
+      [
+        'passes_total{controller="repair",result="finished",cluster="east"} 3',
+        'passes_total{controller="repair",result="unfinished",cluster="east"} 1',
+        'read_total{controller="repair",cluster="east"} 5',
+        'work_total{controller="repair",result="done",cluster="east"} 6',
+        'work_total{controller="repair",result="put_off",cluster="east"} 7',
+        'work_total{controller="repair",result="later",cluster="east"} 8',
+        'waiting{controller="repair",cluster="east"} 2',
+        'behind_since_timestamp_seconds{controller="repair",cluster="east"} 9',
+        'last_pass_timestamp_seconds{controller="repair",cluster="east"} 10',
+      ].map((line) => `servicenet_controller_${line}`),
+    );
     expect(lines.filter((line) => line.startsWith("endpoint_slice_") && !line.includes("_bucket"))).toEqual([
       'endpoint_slice_controller_endpoints_added_per_sync_sum{cluster="east"} 1',
       'endpoint_slice_controller_endpoints_added_per_sync_count{cluster="east"} 1',

@@ -1,6 +1,6 @@
 /** A controller on the frame whose object dies: at each place in turn, and at random ones with stores that fail. */
 import { describe, expect, it } from "vitest";
-import { FrameWorld } from "../../../support/worlds/frame-world";
+import { TwinsWorld } from "../../../support/worlds/twins-world";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { fixedSeedsOf, itOfSeeds } from "../../../support/sim/platform/seeds";
 
@@ -8,22 +8,22 @@ const NAMES = ["a", "b", "c", "d", "e"];
 const WRITE = /^twins (create|update|delete)/;
 
 /** Two twins are created, one is changed and one deleted, with a pass between all this. */
-async function life(dieAt: number): Promise<FrameWorld> {
-  const world = new FrameWorld({ dieAt });
-  for (const name of ["a", "b", "c"]) await world.put(name, "1");
+async function life(dieAt: number): Promise<TwinsWorld> {
+  const world = new TwinsWorld({ dieAt });
+  for (const name of ["a", "b", "c"]) await world.source(name, "1");
   world.poke();
   await world.pass(1_000);
-  await world.put("a", "2");
+  await world.source("a", "2");
   await world.remove("sources", "b");
   world.poke();
   await world.pass(5_000);
   return world;
 }
 
-function endsRight(world: FrameWorld): void {
-  expect(world.objects("twins")).toEqual(world.objects("sources"));
-  expect(world.kept("sources")).toEqual(world.objects("sources"));
-  expect(world.kept("twins")).toEqual(world.objects("sources"));
+function endsRight(world: TwinsWorld): void {
+  expect(world.data("twins")).toEqual(world.data("sources"));
+  expect(world.kept("sources")).toEqual(world.data("sources"));
+  expect(world.kept("twins")).toEqual(world.data("sources"));
 }
 
 describe("the object of a controller dies", () => {
@@ -36,7 +36,7 @@ describe("the object of a controller dies", () => {
     for (let at = 1; at <= calm.points; at++) {
       const world = await life(at);
       expect(world.deaths, `death ${at}`).toBe(1);
-      expect(world.objects("twins"), `death ${at}`).toEqual({ a: "2", c: "1" });
+      expect(world.data("twins"), `death ${at}`).toEqual({ a: "2", c: "1" });
       endsRight(world);
       // Of the pieces of one pass: those that were under way or done when it died.
       expect(world.calls.filter((call) => WRITE.test(call)).length, `death ${at}`).toBeLessThanOrEqual(writes + 3);
@@ -57,7 +57,7 @@ describe("the object of a controller dies", () => {
 /** Random writes, deaths and faults; `historyEntries`: so few that the controller has to list now and then. */
 async function history(seed: number): Promise<void> {
   const random = seededRandom(seed);
-  const world = new FrameWorld({ historyEntries: random.below(2) === 0 ? 3 : 10_000 });
+  const world = new TwinsWorld({ historyEntries: random.below(2) === 0 ? 3 : 10_000 });
   const deathRate = pick(random, [0, 30, 100, 1_000]);
   const faultRate = pick(random, [0, 10, 100]);
   world.dies = () => deathRate > 0 && random.below(deathRate) === 0;
@@ -68,7 +68,7 @@ async function history(seed: number): Promise<void> {
     if (kind === 0) await world.remove("sources", name);
     // Somebody else deletes a twin: it is made anew.
     else if (kind === 1) await world.remove("twins", name);
-    else await world.put(name, String(random.below(3)));
+    else await world.source(name, String(random.below(3)));
     if (random.below(3) > 0) world.poke();
     await world.pass(random.below(20));
   }

@@ -26,7 +26,7 @@
  *   });
  *   return new Controller(setting, frame.pass);
  *
- * docs/writing-a-controller.md has one more, with its tests.
+ * docs/internals/writing-a-controller.md has one more, with its tests.
  *
  * ## A pass
  *

@@ -4,6 +4,7 @@ import { EventRecorder, type EventRecorderPorts } from "../api/events/event-reco
 import { Controller, type ControllerPorts } from "./frame/controller";
 import type { ControllerEntry } from "./controller-table";
 import { garbageCollectionPass, type GarbageCollectionPassPorts } from "./garbage-collection/garbage-collection-pass";
+import type { RowStorage } from "./followed/row-storage";
 import type { GraphStorage } from "./garbage-collection/ports";
 
 /** Upstream's component of its events. */
@@ -15,7 +16,7 @@ export interface GarbageCollectionSetting extends ControllerPorts {
   clock: Clock;
   /** every store of the cluster */
   peers: Pick<EventRecorderPorts, "events"> & { stores(): GarbageCollectionPassPorts["stores"] };
-  tables: { graph: GraphStorage };
+  tables: { graph: GraphStorage; rows: RowStorage };
 }
 
 export const garbageCollectionController: ControllerEntry<GarbageCollectionSetting, Controller> = {

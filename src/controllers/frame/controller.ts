@@ -11,6 +11,7 @@
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { ControllerRpc } from "../../api/rpc/store";
+import type { RowStorage } from "../followed/row-storage";
 import { type ControllerStatus, type ControllerStatusRpc, NO_REPORT, type PassReport, StatusBook } from "./status";
 
 /** The first wait of a pass that left work. It is also the shortest wait for a time that a pass names. */
@@ -54,6 +55,8 @@ export interface ControllerPorts {
   isOn(): boolean;
   /** keeps the object alive until the work is done */
   background(work: Promise<void>): void;
+  /** where a failure that lasts is kept; absent = in memory */
+  tables?: { rows?: RowStorage };
   /** Ends the object, whose next call or alarm starts it anew, after what it has stored is safe. The only way to end a hung pass. */
   restart(reason: string): void;
 }
@@ -70,7 +73,7 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
     private readonly ports: ControllerPorts,
     private readonly onePass: Pass,
   ) {
-    this.#book = new StatusBook(() => ports.clock.now());
+    this.#book = new StatusBook(() => ports.clock.now(), ports.tables?.rows);
   }
 
   controllerStatus(): Promise<ControllerStatus | null> {

@@ -1,4 +1,17 @@
-/** What a controller says of itself, for `GET /check/controllers` and /metrics. It is kept in memory alone, so it begins anew with the controller's object. */
+/**
+ * What a controller says of itself, for `GET /check/controllers` and /metrics. Counts are in memory alone, so they begin anew with the controller's object.
+ * A failure that lasts is a row, because the object may sleep between two tries: the row is written once, and goes with the first pass that leaves nothing.
+ */
+import type { RowStorage } from "../followed/row-storage";
+
+const KIND = "trouble";
+
+/** Since when passes leave work, and the first failure among them. */
+interface Trouble {
+  readonly sinceMs: number;
+  readonly atMs: number;
+  readonly message: string;
+}
 
 /** What became of the work of one pass, or of all passes. */
 export interface WorkCounts {
@@ -35,7 +48,7 @@ export interface ControllerStatus {
   runningSinceMs?: number;
   /** the last pass that has ended */
   last?: PassReport & { begunMs: number; endedMs: number };
-  /** since when every pass has failed or left work; absent = the last one did neither */
+  /** since when every pass has failed or left work; absent = the last one did neither. Of failures it outlives the object's sleep */
   behindSinceMs?: number;
   /** when the alarm asks for the next pass; absent = nothing is known of an alarm */
   nextMs?: number;
@@ -74,8 +87,14 @@ export class StatusBook {
   #behindSinceMs: number | undefined;
   #nextMs: number | undefined;
   #lastError: ControllerStatus["lastError"];
+  /** undefined = the row was not read yet, null = there is none */
+  #trouble: Trouble | null | undefined;
 
-  constructor(private readonly now: () => number) {
+  /** @param rows absent = a failure is in memory alone, too */
+  constructor(
+    private readonly now: () => number,
+    private readonly rows?: RowStorage,
+  ) {
     this.#sinceMs = now();
   }
 
@@ -98,6 +117,9 @@ export class StatusBook {
     if (report.error !== undefined) this.#lastError = { atMs: nowMs, message: report.error };
     if (left) this.#unfinished++;
     this.#behindSinceMs = left ? (this.#behindSinceMs ?? nowMs) : undefined;
+    if (!left) this.#keep(null);
+    else if (report.error !== undefined && !this.#kept)
+      this.#keep({ sinceMs: this.#behindSinceMs ?? nowMs, atMs: nowMs, message: report.error });
   }
 
   /** @param atMs when the alarm rings; undefined = it has rung */
@@ -105,7 +127,30 @@ export class StatusBook {
     this.#nextMs = atMs;
   }
 
+  get #kept(): Trouble | null {
+    if (this.#trouble === undefined) {
+      const [row] = this.rows?.rows(KIND) ?? [];
+      this.#trouble = row ? (JSON.parse(row[1]) as Trouble) : null;
+    }
+    return this.#trouble;
+  }
+
+  /** A disk that takes nothing is told by the pass. */
+  #keep(trouble: Trouble | null): void {
+    const { rows } = this;
+    try {
+      if (!trouble && !this.#kept) return;
+      rows?.transaction(() => (trouble ? rows.rowPut(KIND, "", JSON.stringify(trouble)) : rows.rowDelete(KIND, "")));
+      this.#trouble = trouble;
+    } catch {
+      // as said above
+    }
+  }
+
   get status(): ControllerStatus {
+    const kept = this.#kept;
+    const behindSinceMs = kept?.sinceMs ?? this.#behindSinceMs;
+    const lastError = this.#lastError ?? (kept ? { atMs: kept.atMs, message: kept.message } : undefined);
     return {
       sinceMs: this.#sinceMs,
       passes: this.#passes,
@@ -113,9 +158,9 @@ export class StatusBook {
       totals: { ...this.#totals },
       ...(this.#begunMs !== undefined && { runningSinceMs: this.#begunMs }),
       ...(this.#last && { last: this.#last }),
-      ...(this.#behindSinceMs !== undefined && { behindSinceMs: this.#behindSinceMs }),
+      ...(behindSinceMs !== undefined && { behindSinceMs }),
       ...(this.#nextMs !== undefined && { nextMs: this.#nextMs }),
-      ...(this.#lastError && { lastError: this.#lastError }),
+      ...(lastError && { lastError }),
     };
   }
 }

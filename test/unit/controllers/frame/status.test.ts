@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { Controller, type PassResult } from "../../../../src/controllers/frame/controller";
 import type { ControllerStatus } from "../../../../src/controllers/frame/status";
+import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const REPORT = { read: 2, done: 1, putOff: 0, later: 0, waiting: 0, left: false };
@@ -10,22 +11,33 @@ class World {
   readonly begun = this.scheduler.now;
   result: PassResult | Error = { left: false };
   isOn = true;
-  readonly controller = new Controller(
-    {
-      clock: this.scheduler.clock(),
-      recorder: { log: () => undefined },
-      wakeAt: () => Promise.resolve(),
-      cancelAlarm: () => Promise.resolve(),
-      isOn: () => this.isOn,
-      background: (work) => void work,
-      restart: () => undefined,
-    },
-    async () => {
-      await this.scheduler.clock().sleep(10);
-      if (this.result instanceof Error) throw this.result;
-      return this.result;
-    },
-  );
+  controller: Controller;
+
+  /** @param rows absent = the controller keeps none */
+  constructor(private readonly rows?: MemoryRowStorage) {
+    this.controller = this.wake();
+  }
+
+  /** The object begins anew. */
+  wake(): Controller {
+    return (this.controller = new Controller(
+      {
+        clock: this.scheduler.clock(),
+        recorder: { log: () => undefined },
+        wakeAt: () => Promise.resolve(),
+        cancelAlarm: () => Promise.resolve(),
+        isOn: () => this.isOn,
+        background: (work) => void work,
+        restart: () => undefined,
+        ...(this.rows && { tables: { rows: this.rows } }),
+      },
+      async () => {
+        await this.scheduler.clock().sleep(10);
+        if (this.result instanceof Error) throw this.result;
+        return this.result;
+      },
+    ));
+  }
 
   /** All times are counted from the beginning. */
   async status(): Promise<unknown> {
@@ -83,4 +95,32 @@ it("a controller that is switched off: has no status", async () => {
   const world = new World();
   world.isOn = false;
   expect(await world.controller.controllerStatus()).toBeNull();
+});
+
+it("a failure that lasts: is a row, written once, from which the next life knows since when; it goes with a pass that leaves nothing", async () => {
+  const rows = new MemoryRowStorage();
+  const world = new World(rows);
+  await world.pass({ left: true });
+  expect(rows.journal.commits).toBe(0);
+  await world.pass(new Error("first"));
+  await world.pass(new Error("second"));
+  expect(rows.journal.commits).toBe(1);
+  world.wake();
+  expect(await world.status()).toMatchObject({ passes: 0, behindSinceMs: 10, lastError: { atMs: 20, message: "Error: first" } });
+  expect(await world.pass(new Error("third"))).toMatchObject({ behindSinceMs: 10, lastError: { atMs: 40, message: "Error: third" } });
+  expect(rows.journal.commits).toBe(1);
+  expect(await world.pass({ left: false })).not.toHaveProperty("behindSinceMs");
+  await world.pass({ left: false });
+  expect(rows.journal.commits).toBe(2);
+  world.wake();
+  expect(await world.status()).not.toHaveProperty("lastError");
+});
+
+it("a disk that takes nothing: a failure is in memory", async () => {
+  const rows = new MemoryRowStorage();
+  rows.transaction = () => {
+    throw new Error("disk full");
+  };
+  const world = new World(rows);
+  expect(await world.pass(new Error("first"))).toMatchObject({ behindSinceMs: 10, lastError: { message: "Error: first" } });
 });

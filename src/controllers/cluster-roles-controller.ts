@@ -6,7 +6,7 @@ import { clusterRolesDefinition } from "../api/registry/roles/definition";
 import { aggregationPass } from "./cluster-roles/aggregation-pass";
 import { Controller, type ControllerPorts } from "./frame/controller";
 import { type ControllerEntry, decidesByRoles } from "./controller-table";
-import { type CalledStore, gatheredStore } from "./followed/called-store";
+import { type CalledStore, gatheredStores } from "./followed/called-store";
 import type { RowStorage } from "./followed/row-storage";
 
 export interface ClusterRolesControllerSetting extends ControllerPorts {
@@ -22,8 +22,8 @@ export const clusterRolesController: ControllerEntry<ClusterRolesControllerSetti
   upstream: "clusterrole-aggregation-controller",
   runsWith: decidesByRoles,
   make(setting) {
-    const { clock, recorder, tables, peers } = setting;
-    const roles = gatheredStore(clock, () => peers.storeOf(clusterRolesDefinition));
+    const { clock, recorder, tables } = setting;
+    const roles = gatheredStores(setting)(clusterRolesDefinition);
     return new Controller(setting, aggregationPass({ clock, recorder, storage: tables.rows, roles }));
   },
 };

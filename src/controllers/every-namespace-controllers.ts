@@ -8,12 +8,13 @@ import { namespacesDefinition } from "../api/registry/namespaces/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import { serviceAccountsDefinition } from "../api/registry/service-accounts/definition";
 import { Controller, type ControllerPorts, type Pass } from "./frame/controller";
+import { madeOnce } from "./frame/made-once";
 import { type ControllerEntry, decidesByRoles } from "./controller-table";
 import { DEFAULT_SERVICE_ACCOUNT, defaultServiceAccount } from "./every-namespace/default-service-account";
 import { everyNamespacePass, type EveryNamespacePorts } from "./every-namespace/every-namespace-pass";
 import { ROOT_CERTIFICATE, rootCertificate } from "./every-namespace/root-certificate";
 import { hearsNamespaces, hearsWanted } from "./every-namespace/wanted-object";
-import { type CalledStore, gatheredStore } from "./followed/called-store";
+import { type CalledStore, gatheredStores } from "./followed/called-store";
 import type { RowStorage } from "./followed/row-storage";
 
 export interface EveryNamespaceControllerSetting extends ControllerPorts {
@@ -47,11 +48,11 @@ export const rootCertificateController: Entry = {
   filters: { [NAMESPACES]: hearsNamespaces, [CONFIG_MAPS]: hearsWanted(ROOT_CERTIFICATE, true) },
   upstream: "root-ca-certificate-publisher-controller",
   runsWith: (config) => decidesByRoles(config) && config.rootCertificates !== "",
-  make(setting) {
-    let pass: Pass | undefined;
-    // The pass is made with the first one: a broken configuration fails that.
-    return new Controller(setting, (isPoked) => (pass ??= publishing(setting))(isPoked));
-  },
+  make: (setting) =>
+    new Controller(
+      setting,
+      madeOnce(() => publishing(setting)),
+    ),
 };
 
 function publishing(setting: EveryNamespaceControllerSetting): Pass {
@@ -60,7 +61,8 @@ function publishing(setting: EveryNamespaceControllerSetting): Pass {
   return everyNamespacePass(portsOf(setting, configMapsDefinition), { wanted: rootCertificate(rootCertificates), objectsName });
 }
 
-function portsOf({ clock, recorder, tables, peers }: EveryNamespaceControllerSetting, objects: ResourceDefinition): EveryNamespacePorts {
-  const store = (definition: ResourceDefinition): ReturnType<typeof gatheredStore> => gatheredStore(clock, () => peers.storeOf(definition));
+function portsOf(setting: EveryNamespaceControllerSetting, objects: ResourceDefinition): EveryNamespacePorts {
+  const { clock, recorder, tables } = setting;
+  const store = gatheredStores(setting);
   return { clock, recorder, storage: tables.rows, namespaces: store(namespacesDefinition), objects: store(objects) };
 }

@@ -10,8 +10,9 @@ import { podsDefinition } from "../api/registry/pods/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import { servicesDefinition } from "../api/registry/services/definition";
 import { Controller, type ControllerPorts as LoopPorts, type Pass } from "../controllers/frame/controller";
+import { madeOnce } from "../controllers/frame/made-once";
 import type { ControllerEntry } from "../controllers/controller-table";
-import { type CalledStore, gatheredStore, type WrittenStore } from "../controllers/followed/called-store";
+import { type CalledStore, gatheredStores, type WrittenStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
 import { endpointsPass } from "./controller/endpoints-pass";
@@ -56,13 +57,13 @@ export const endpointSliceController: Entry<CountedController> = {
   make: (setting) =>
     new CountedController(
       setting,
-      passOf(setting, "endpoint-slice-controller", (ports) =>
+      passOf(setting, "endpoint-slice-controller", (ports, store) =>
         slicesPass({
           ...ports,
-          services: followed(setting, servicesDefinition),
-          pods: followed(setting, podsDefinition),
-          nodes: followed(setting, nodesDefinition),
-          slices: followed(setting, endpointSlicesDefinition),
+          services: store(servicesDefinition),
+          pods: store(podsDefinition),
+          nodes: store(nodesDefinition),
+          slices: store(endpointSlicesDefinition),
           maxPerSlice: setting.config().maxEndpointsPerSlice,
         }),
       ),
@@ -76,12 +77,12 @@ export const endpointsController: Entry = {
   make: (setting) =>
     new Controller(
       setting,
-      passOf(setting, "endpoint-controller", (ports) =>
+      passOf(setting, "endpoint-controller", (ports, store) =>
         endpointsPass({
           ...ports,
-          services: followed(setting, servicesDefinition),
-          pods: followed(setting, podsDefinition),
-          endpoints: followed(setting, endpointsDefinition),
+          services: store(servicesDefinition),
+          pods: store(podsDefinition),
+          endpoints: store(endpointsDefinition),
         }),
       ),
     ),
@@ -94,34 +95,28 @@ export const mirroringController: Entry<CountedController> = {
   make: (setting) =>
     new CountedController(
       setting,
-      passOf(setting, "endpoint-slice-mirroring-controller", (ports) =>
+      passOf(setting, "endpoint-slice-mirroring-controller", (ports, store) =>
         mirrorPass({
           ...ports,
-          services: followed(setting, servicesDefinition),
-          endpoints: followed(setting, endpointsDefinition),
-          slices: followed(setting, endpointSlicesDefinition),
+          services: store(servicesDefinition),
+          endpoints: store(endpointsDefinition),
+          slices: store(endpointSlicesDefinition),
         }),
       ),
     ),
 };
 
-/** The pass is made with the first one: a broken configuration fails that. `reporter`: upstream's component of its events. */
-function passOf(setting: EndpointControllerSetting, reporter: string, make: (ports: ControllerPorts) => Pass): Pass {
+/** `reporter`: upstream's component of its events. */
+function passOf(
+  setting: EndpointControllerSetting,
+  reporter: string,
+  make: (ports: ControllerPorts, store: (definition: ResourceDefinition) => WrittenStore) => Pass,
+): Pass {
   const { clock, cluster, config, peers, recorder, tables } = setting;
   const instance = `${reporter}-${clusterName(cluster)}`;
-  let pass: Pass | undefined;
-  return (isPoked) => {
-    pass ??= make({
-      clock,
-      recorder,
-      storage: tables.rows,
-      events: new EventRecorder({ controller: reporter, instance }, { clock, recorder, events: () => peers.events() }),
-      batchMs: config().endpointsBatchMs,
-    });
-    return pass(isPoked);
-  };
-}
-
-function followed({ clock, peers }: EndpointControllerSetting, definition: ResourceDefinition): WrittenStore {
-  return gatheredStore(clock, () => peers.storeOf(definition));
+  return madeOnce(() => {
+    const events = new EventRecorder({ controller: reporter, instance }, { clock, recorder, events: () => peers.events() });
+    const ports = { clock, recorder, storage: tables.rows, events, batchMs: config().endpointsBatchMs };
+    return make(ports, gatheredStores(setting));
+  });
 }

@@ -10,8 +10,9 @@ import { podsDefinition } from "../api/registry/pods/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { ValuedStore } from "../api/rpc/object-values";
 import { Controller, type ControllerPorts, type Pass } from "../controllers/frame/controller";
+import { madeOnce } from "../controllers/frame/made-once";
 import type { ControllerEntry } from "../controllers/controller-table";
-import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
+import { type CalledStore, gatheredStores } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
 import { comesToNode } from "./lifecycle/bound-pods";
@@ -40,32 +41,30 @@ export const nodeLifecycleController: ControllerEntry<NodeLifecycleSetting, Cont
   follows: [NODES, PODS],
   filters: { [NODES]: changesNode, [PODS]: comesToNode },
   upstream: "node-lifecycle-controller",
-  make: (setting) => new Controller(setting, passOf(setting)),
+  make: (setting) =>
+    new Controller(
+      setting,
+      madeOnce(() => passOf(setting)),
+    ),
 };
 
-/** The pass is made with the first one: a broken configuration fails that. */
-function passOf({ cluster, clock, recorder, config, peers, tables }: NodeLifecycleSetting): Pass {
-  const store = (definition: ResourceDefinition): ReturnType<typeof gatheredStore> => gatheredStore(clock, () => peers.storeOf(definition));
-  let pass: Pass | undefined;
-  return (isPoked) => {
-    if (!pass) {
-      const { nodeMonitorGraceSeconds, nodeStartupGraceSeconds, nodeMonitorPeriodSeconds } = config();
-      const instance = `${REPORTER}-${clusterName(cluster)}`;
-      pass = lifecyclePass({
-        clock,
-        recorder,
-        storage: tables.rows,
-        events: new EventRecorder({ controller: REPORTER, instance }, { clock, recorder, events: () => peers.events() }),
-        nodes: store(nodesDefinition),
-        pods: store(podsDefinition),
-        leases: {
-          valuesSince: (question, cursor) => withTimeout(clock, OPERATION_DEADLINE_MS, peers.leases().valuesSince(question, cursor)),
-        },
-        graceMs: nodeMonitorGraceSeconds * 1_000,
-        startupGraceMs: nodeStartupGraceSeconds * 1_000,
-        periodMs: nodeMonitorPeriodSeconds * 1_000,
-      });
-    }
-    return pass(isPoked);
-  };
+function passOf(setting: NodeLifecycleSetting): Pass {
+  const { cluster, clock, recorder, config, peers, tables } = setting;
+  const store = gatheredStores(setting);
+  const { nodeMonitorGraceSeconds, nodeStartupGraceSeconds, nodeMonitorPeriodSeconds } = config();
+  const instance = `${REPORTER}-${clusterName(cluster)}`;
+  return lifecyclePass({
+    clock,
+    recorder,
+    storage: tables.rows,
+    events: new EventRecorder({ controller: REPORTER, instance }, { clock, recorder, events: () => peers.events() }),
+    nodes: store(nodesDefinition),
+    pods: store(podsDefinition),
+    leases: {
+      valuesSince: (question, cursor) => withTimeout(clock, OPERATION_DEADLINE_MS, peers.leases().valuesSince(question, cursor)),
+    },
+    graceMs: nodeMonitorGraceSeconds * 1_000,
+    startupGraceMs: nodeStartupGraceSeconds * 1_000,
+    periodMs: nodeMonitorPeriodSeconds * 1_000,
+  });
 }

@@ -6,9 +6,10 @@ import { qualifiedResource } from "../api/meta/status";
 import { nodesDefinition } from "../api/registry/nodes/definition";
 import { podsDefinition } from "../api/registry/pods/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
-import { Controller, type ControllerPorts, type Pass } from "../controllers/frame/controller";
+import { Controller, type ControllerPorts } from "../controllers/frame/controller";
+import { madeOnce } from "../controllers/frame/made-once";
 import type { ControllerEntry } from "../controllers/controller-table";
-import { type CalledStore, gatheredStore } from "../controllers/followed/called-store";
+import { type CalledStore, gatheredStores, type WrittenStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
 import { nodeAsksForCollection } from "./pod-collection/collected-nodes";
@@ -68,13 +69,7 @@ export const taintEvictionController: Entry = {
     ),
 };
 
-function storesOf({ clock, peers }: PodControllerSetting): Record<"pods" | "nodes", ReturnType<typeof gatheredStore>> {
-  const store = (definition: ResourceDefinition): ReturnType<typeof gatheredStore> => gatheredStore(clock, () => peers.storeOf(definition));
+function storesOf(setting: PodControllerSetting): Record<"pods" | "nodes", WrittenStore> {
+  const store = gatheredStores(setting);
   return { pods: store(podsDefinition), nodes: store(nodesDefinition) };
-}
-
-/** The pass is made with the first one: a broken configuration fails that. */
-function madeOnce(make: () => Pass): Pass {
-  let pass: Pass | undefined;
-  return (isPoked) => (pass ??= make())(isPoked);
 }

@@ -18,6 +18,17 @@ const WRITTEN_CHARS_MAX = 512 * 1024;
 /** Objects that one call asks for. */
 const NAMED_MAX = 64;
 
+/** What makes the stores of a cluster, each as `gatheredStore` does. `peers.storeOf` makes a stub for one call. */
+export function gatheredStores<Definition>({
+  clock,
+  peers,
+}: {
+  clock: Pick<Clock, "after">;
+  peers: { storeOf(definition: Definition): CalledStore };
+}): (definition: Definition) => WrittenStore {
+  return (definition) => gatheredStore(clock, () => peers.storeOf(definition));
+}
+
 /**
  * A store of the cluster: each call gets a stub of its own and a timeout. A store gives up a write after its deadline. Writes of one moment share a call,
  * and so do questions: a call costs as much as the write of a small object.

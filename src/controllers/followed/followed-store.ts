@@ -52,6 +52,7 @@ export class FollowedStore {
   #isBehindList = false;
   #isRead = false;
   #read = 0;
+  #failure: string | undefined;
 
   /** @param name of the store's cursor */
   constructor(
@@ -72,8 +73,14 @@ export class FollowedStore {
     return this.#read;
   }
 
+  /** why the last pull could not read; undefined = it could */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
   /** Whether the reader has everything that the store had when this pull began. Never rejects; after `mayGoOn` says no, nothing more is read. */
   async pull(mayGoOn: () => boolean): Promise<boolean> {
+    this.#failure = undefined;
     try {
       for (let page = 0; page < PAGES_MAX && (page === 0 || mayGoOn()); page++) {
         const cursor = this.cursors.cursor(this.name);
@@ -91,6 +98,7 @@ export class FollowedStore {
         return true;
       }
     } catch (error) {
+      this.#failure = `${this.name}: ${String(error)}`;
       this.recorder.log("warn", "a controller could not read", { store: this.name, error: String(error) });
     }
     return false;

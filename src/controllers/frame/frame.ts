@@ -88,6 +88,8 @@ export interface Followed {
   pull(mayGoOn: () => boolean): Promise<boolean>;
   /** changes and objects that were read since this object began */
   readonly read: number;
+  /** why the last pull could not read; undefined = it could */
+  readonly failure: string | undefined;
 }
 
 /** What the controller keeps on disk. KeptRows, most often. */
@@ -225,6 +227,7 @@ export class Frame<Work = never> {
       for (const store of stores) if (!this.#read.has(store)) this.#read.set(store, store.read);
       const pulled = await Promise.all(stores.map((store) => store.pull(mayGoOn)));
       isCurrent &&= pulled.every(Boolean);
+      for (const { failure } of stores) if (failure !== undefined) pass.failed(failure);
       if (!isCurrent && !actsOnPart) return false;
     }
     return isCurrent;

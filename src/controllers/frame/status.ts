@@ -1,6 +1,7 @@
 /**
  * What a controller says of itself, for `GET /check/controllers` and /metrics. Counts are in memory alone, so they begin anew with the controller's object.
- * A failure that lasts is a row, because the object may sleep between two tries: the row is written once, and goes with the first pass that leaves nothing.
+ * A failure that lasts is a row, because the object may sleep between two tries: the second failure in a row writes it, and the first pass that leaves nothing
+ * takes it away.
  */
 import type { RowStorage } from "../followed/row-storage";
 
@@ -87,6 +88,8 @@ export class StatusBook {
   #behindSinceMs: number | undefined;
   #nextMs: number | undefined;
   #lastError: ControllerStatus["lastError"];
+  /** failed passes in a row */
+  #failures = 0;
   /** undefined = the row was not read yet, null = there is none */
   #trouble: Trouble | null | undefined;
 
@@ -117,8 +120,9 @@ export class StatusBook {
     if (report.error !== undefined) this.#lastError = { atMs: nowMs, message: report.error };
     if (left) this.#unfinished++;
     this.#behindSinceMs = left ? (this.#behindSinceMs ?? nowMs) : undefined;
+    this.#failures = report.error === undefined ? 0 : this.#failures + 1;
     if (!left) this.#keep(null);
-    else if (report.error !== undefined && !this.#kept)
+    else if (report.error !== undefined && this.#failures > 1 && !this.#kept)
       this.#keep({ sinceMs: this.#behindSinceMs ?? nowMs, atMs: nowMs, message: report.error });
   }
 
@@ -127,19 +131,23 @@ export class StatusBook {
     this.#nextMs = atMs;
   }
 
+  /** A disk that does not answer is told of by the pass: no status fails one. */
   get #kept(): Trouble | null {
-    if (this.#trouble === undefined) {
-      const [row] = this.rows?.rows(KIND) ?? [];
-      this.#trouble = row ? (JSON.parse(row[1]) as Trouble) : null;
+    try {
+      if (this.#trouble === undefined) {
+        const [row] = this.rows?.rows(KIND) ?? [];
+        this.#trouble = row ? (JSON.parse(row[1]) as Trouble) : null;
+      }
+      return this.#trouble;
+    } catch {
+      return null;
     }
-    return this.#trouble;
   }
 
-  /** A disk that takes nothing is told by the pass. */
   #keep(trouble: Trouble | null): void {
     const { rows } = this;
+    if (!trouble && !this.#kept) return;
     try {
-      if (!trouble && !this.#kept) return;
       rows?.transaction(() => (trouble ? rows.rowPut(KIND, "", JSON.stringify(trouble)) : rows.rowDelete(KIND, "")));
       this.#trouble = trouble;
     } catch {

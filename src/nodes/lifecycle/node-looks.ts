@@ -70,6 +70,10 @@ export class NodeLooks implements Followed {
     return this.#store.read;
   }
 
+  get failure(): string | undefined {
+    return this.#store.failure;
+  }
+
   /** A look: reads the Nodes, and then the Leases if that is due. False: the Nodes cannot be read. */
   async pull(): Promise<boolean> {
     const hasNodes = await this.#store.pull(() => true);

@@ -73,7 +73,14 @@ class World {
       this.seen.push(`pull ${name}`);
       return Promise.resolve(!this.broken.has(name));
     };
-    return { pull, read: 0 };
+    const { broken } = this;
+    return {
+      pull,
+      read: 0,
+      get failure() {
+        return broken.has(name) ? `${name} is down` : undefined;
+      },
+    };
   }
 
   pass(isPoked = false): Promise<PassResult> {
@@ -115,7 +122,7 @@ describe("a pass in the frame", () => {
     const world = new World(description);
     world.work = ["a"];
     world.broken.add(broken);
-    expect(await world.pass()).toMatchObject({ left: true, report: { left: true } });
+    expect(await world.pass()).toMatchObject({ left: true, report: { left: true, error: `${broken} is down` } });
     expect(world.take()).toEqual(["load", "facts", ...happens, "save", "told"]);
   });
 

@@ -18,7 +18,7 @@ const WRITTEN_CHARS_MAX = 512 * 1024;
 /** Objects that one call asks for. */
 const NAMED_MAX = 64;
 
-/** What makes the stores of a cluster, each as `gatheredStore` does. `peers.storeOf` makes a stub for one call. */
+/** What makes the stores of a cluster as a controller calls them. `peers.storeOf` makes a stub for one call. */
 export function gatheredStores<Definition>({
   clock,
   peers,
@@ -35,7 +35,7 @@ export function gatheredStores<Definition>({
  *
  * @param store makes a stub for one call
  */
-export function gatheredStore(clock: Pick<Clock, "after">, store: () => CalledStore): WrittenStore {
+function gatheredStore(clock: Pick<Clock, "after">, store: () => CalledStore): WrittenStore {
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
   const named = gathered<ObjectKey, string | null>({
     call: (keys) => answered(store().objectsNamed(keys)),

@@ -19,6 +19,7 @@ import { CLOSE_WAIT_MS } from "../../../src/controllers/namespaces/namespace-clo
 import { directoryKey } from "../../../src/tenancy/directory-keys";
 import { app } from "../../../src/worker/app";
 import worker from "../../../src/worker/index";
+import type { ControllersView } from "../../../src/worker/system/controller-statuses";
 import { type Call, countedCalls } from "../../support/objects/counted-calls";
 import { neverTimeOut } from "../../support/objects/quick-timers";
 import { freshCluster, type StoreStub, storeStubOf } from "../../support/objects/store-stubs";
@@ -231,6 +232,24 @@ describe("with the namespace controller off", () => {
     // A pass begins with a list of the namespaces. One from before the switch goes on to its end.
     expect(calls.filter(({ object, method }) => object === `${cluster.name}/namespaces` && method === "fetch")).toEqual([]);
     expect(await alarm()).toBeNull();
+  });
+});
+
+describe("GET /check/controllers", () => {
+  it("what the controllers of a cluster have done: without waking one that is off, or making a pass", async () => {
+    const cluster = new Cluster();
+    await cluster.run(OFF["garbage-collection"]);
+    await cluster.terminating();
+    await vi.waitFor(async () => expect(await cluster.namespace()).toBeUndefined(), PATIENCE);
+    const view = async (name: ControllerName): Promise<unknown> => {
+      const { controllers } = (await cluster.must("GET", "/check/controllers")) as unknown as ControllersView;
+      return controllers.find((one) => one.name === name);
+    };
+    await vi.waitFor(async () => expect(await view("namespaces")).toMatchObject({ state: "on", last: { left: false } }), PATIENCE);
+    const before = await view("namespaces");
+    expect(before).toMatchObject({ totals: { done: 1 } });
+    expect(await view("garbage-collection")).toEqual({ name: "garbage-collection", state: "off" });
+    expect(await view("namespaces")).toEqual(before);
   });
 });
 

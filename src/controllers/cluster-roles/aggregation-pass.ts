@@ -12,6 +12,7 @@ import { FollowedStore } from "../followed/followed-store";
 import { KeptFacts } from "../followed/kept-facts";
 import { KeptRows } from "../followed/kept-rows";
 import type { RowStorage } from "../followed/row-storage";
+import { optionsOf } from "../followed/write-requests";
 import type { Pass } from "../frame/controller";
 import { Frame, type FramePorts } from "../frame/frame";
 import { outcomeOf } from "../frame/round";
@@ -50,13 +51,6 @@ function factsOf({ metadata, aggregationRule, rules }: ClusterRole): ClusterRole
 /** An apply by force: the rules are the controller's, whoever wrote them. With the role's uid it creates none anew that was deleted meanwhile. */
 function applyRequest({ name = "", uid }: NonNullable<ClusterRole["metadata"]>, rules: readonly PolicyRule[]): WriteRequest {
   const patch = JSON.stringify({ apiVersion: `${RBAC_GROUP}/${VERSION}`, kind: "ClusterRole", metadata: { name, uid }, rules });
-  const options = {
-    dryRun: false,
-    fieldManager: MANAGER,
-    fieldValidation: "Ignore" as const,
-    force: true,
-    group: RBAC_GROUP,
-    version: VERSION,
-  };
+  const options = { ...optionsOf({ manager: MANAGER, group: RBAC_GROUP }), force: true };
   return { verb: "patch", key: { namespace: "", name }, subresource: "", patchType: "apply", patch, options };
 }

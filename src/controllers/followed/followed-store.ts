@@ -8,7 +8,7 @@ import type { StoreCursor } from "../../api/rpc/object-links";
 import type { KeptRows } from "./kept-rows";
 
 /** Entries of history, or objects of a list, for one call: some milliseconds of the store's thread. */
-const PAGE_ENTRIES = 500;
+export const PAGE_ENTRIES = 500;
 /** Pages of one pull. The next one goes on behind them. */
 const PAGES_MAX = 200;
 

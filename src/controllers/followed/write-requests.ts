@@ -61,6 +61,7 @@ function keyIn({ metadata }: KubeObject): ObjectKey {
   return { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
 }
 
-function optionsOf({ manager, group }: Writer): WriteOptions {
+/** What a controller's write says besides its object. */
+export function optionsOf({ manager, group }: Writer): WriteOptions {
   return { dryRun: false, fieldManager: manager, fieldValidation: "Ignore", force: false, group, version: "v1" };
 }

@@ -18,6 +18,7 @@ import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
 import type { ObjectLinks, SoughtObject } from "../../api/rpc/object-links";
 import type { WriteRequest } from "../../api/rpc/store";
+import { PAGE_ENTRIES } from "../followed/followed-store";
 import { isPassing } from "../followed/refusals";
 import type { PassResult } from "../frame/controller";
 import { Frame } from "../frame/frame";
@@ -29,7 +30,7 @@ import { type GraphNode, hasFinalizer, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
 import { deleteAsReadRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
 import { resolveOwner } from "./resolve-owner";
-import { PAGE_ENTRIES, StoredGraph } from "./stored-graph";
+import { StoredGraph } from "./stored-graph";
 
 /** Objects examined between two pulls. */
 const EXAMINE_MAX = 500;

@@ -1,7 +1,8 @@
 /** The collector's writes: ordinary requests to a store, bound to the uid and the resourceVersion that were read. */
 import type { OwnerReference } from "../../api/meta/kubernetes";
 import type { ObjectLinks } from "../../api/rpc/object-links";
-import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
+import type { WriteRequest } from "../../api/rpc/store";
+import { optionsOf } from "../followed/write-requests";
 
 /** The group and version that the store's patches speak of. */
 export interface Representation {
@@ -30,14 +31,7 @@ export function withoutFinalizerRequest(links: ObjectLinks, finalizer: string, s
 
 /** A merge patch replaces lists. Its resourceVersion makes a changed object a conflict. */
 function metadataRequest({ key, uid, resourceVersion }: ObjectLinks, change: object, { group, version }: Representation): WriteRequest {
-  const options: WriteOptions = {
-    dryRun: false,
-    fieldManager: "garbage-collector",
-    fieldValidation: "Ignore",
-    force: false,
-    group,
-    version,
-  };
+  const options = { ...optionsOf({ manager: "garbage-collector", group }), version };
   const patch = JSON.stringify({ metadata: { uid, resourceVersion, ...change } });
   return { verb: "patch", key, subresource: "", patchType: "merge", patch, options };
 }

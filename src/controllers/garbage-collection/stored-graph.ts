@@ -4,13 +4,12 @@
  */
 import type { Recorder } from "../../core/base/ports";
 import type { LinkChange, LinkedStore, StoreCursor } from "../../api/rpc/object-links";
+import { PAGE_ENTRIES } from "../followed/followed-store";
 import type { Saved } from "../frame/frame";
 import { OwnerGraph, placeId } from "./graph";
 import type { GraphStorage } from "./ports";
 import { resolveOwner } from "./resolve-owner";
 
-/** Entries of history, or rows of a list, for one call to a store: some milliseconds of its thread. */
-export const PAGE_ENTRIES = 500;
 /** Pages that one pull reads from one store. The next one continues behind them. */
 const PAGES_MAX = 100;
 

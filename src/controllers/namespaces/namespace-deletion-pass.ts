@@ -3,7 +3,8 @@ import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";
-import type { CollectionRequest, StoreRpc, WriteOptions } from "../../api/rpc/store";
+import type { CollectionRequest, StoreRpc } from "../../api/rpc/store";
+import { optionsOf } from "../followed/write-requests";
 import type { Pass } from "../frame/controller";
 import { conditionsAfter } from "./namespace-conditions";
 import { type ContentStore, namespaceContent } from "./namespace-content";
@@ -12,14 +13,7 @@ import { namespaceDeletion, type NamespaceDeletionPorts, type TerminatingNamespa
 /** A list of very many namespaces takes longer than a usual call. */
 const CALL_TIMEOUT_MS = 60_000;
 
-const OPTIONS: WriteOptions = {
-  dryRun: false,
-  fieldManager: "namespace-controller",
-  fieldValidation: "Ignore",
-  force: false,
-  group: "",
-  version: "v1",
-};
+const OPTIONS = optionsOf({ manager: "namespace-controller", group: "" });
 
 const TERMINATING: CollectionRequest = {
   verb: "list",

@@ -14,6 +14,7 @@ import type { StoreRpc } from "../../api/rpc/store";
 import { isMethodMissing } from "../../api/rpc/older-release";
 import type { HeldLimits, LimitedStore, LimitSource, UsageAnswer, UsageQuestion } from "../../api/rpc/quota";
 import { quantityOf } from "../../api/schema/quantity";
+import { PAGE_ENTRIES } from "../followed/followed-store";
 import { updateRequest } from "../followed/write-requests";
 import type { Pass } from "../frame/controller";
 import { Frame } from "../frame/frame";
@@ -22,7 +23,6 @@ import type { CountingStore } from "./quota-pushes";
 
 /** Counting the Pods of a large namespace for the first time takes longer than a usual call. */
 const CALL_TIMEOUT_MS = 60_000;
-const PAGE = 500;
 /** Reading what is used takes several such calls. */
 const BUDGET_MS = 5 * CALL_TIMEOUT_MS;
 
@@ -78,7 +78,7 @@ function hasLimits({ spec, status }: ResourceQuota): boolean {
 
 async function readQuotas({ clock, quotas }: QuotaStatusPorts): Promise<ResourceQuota[]> {
   const found: ResourceQuota[] = [];
-  for await (const { objects } of pagesOf((after) => withTimeout(clock, CALL_TIMEOUT_MS, quotas().objectsAfter(after, PAGE)))) {
+  for await (const { objects } of pagesOf((after) => withTimeout(clock, CALL_TIMEOUT_MS, quotas().objectsAfter(after, PAGE_ENTRIES)))) {
     for (const object of objects) found.push(parseJson(object) as ResourceQuota);
   }
   return found;

@@ -1,7 +1,8 @@
 /** What the controllers write into Pods that they are about to delete: strategic patches of the status, and deletions of exactly that Pod. */
 import type { KubeObject, Pod } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
-import type { ObjectKey, WriteOptions, WriteRequest } from "../../api/rpc/store";
+import type { ObjectKey, WriteRequest } from "../../api/rpc/store";
+import { optionsOf } from "../../controllers/followed/write-requests";
 
 type PodCondition = NonNullable<NonNullable<Pod["status"]>["conditions"]>[number];
 
@@ -31,7 +32,7 @@ export function disruptionCondition({ metadata, status }: Pod, disruption: Disru
 
 /** A patch of the status of this very Pod: another one of its name is a conflict. Conditions of other types stay. */
 export function statusPatch(pod: Pod, status: NonNullable<Pod["status"]>, manager: string): WriteRequest {
-  const options: WriteOptions = { dryRun: false, fieldManager: manager, fieldValidation: "Ignore", force: false, group: "", version: "v1" };
+  const options = optionsOf({ manager, group: "" });
   const patch = JSON.stringify({ metadata: { uid: pod.metadata?.uid }, status });
   return { verb: "patch", key: keyIn(pod), subresource: "status", patchType: "strategic", patch, options };
 }

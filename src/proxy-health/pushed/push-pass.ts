@@ -14,7 +14,7 @@ import { keyOf } from "../../api/meta/object-key";
 import { readObject } from "../../api/meta/read-object";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { inRange, namespaceRange, objectKey } from "../../api/store/state/keys";
-import { FollowedStore } from "../../controllers/followed/followed-store";
+import { FollowedStore, PAGE_ENTRIES } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import type { PassResult } from "../../controllers/frame/controller";
@@ -33,8 +33,6 @@ import { TargetNodes } from "./target-nodes";
 const NODES = "nodes";
 const SERVICES = "services";
 const SLICES = "endpointslices";
-/** Objects of a list for one call: some milliseconds of the store's thread. */
-const PAGE_ENTRIES = 500;
 /** Between the beginnings of two passes: changes of one moment share a push. */
 const APART_MS = 100;
 /** After this time a frame reads no other page. */

@@ -11,7 +11,8 @@ import { Controller, type ControllerPorts, type PassResult } from "../../control
 import type { ControllerStatus, ControllerStatusRpc } from "../../controllers/frame/status";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
 import { CRON_AT, type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
-import { repairCounts, Repairer } from "./repairer";
+import { repairCounts } from "./repair-counts";
+import { Repairer } from "./repairer";
 import { readService } from "./round";
 import { differingSettings, noteSettings, type SettingsStorage, SettingsWatch } from "./settings-watch";
 

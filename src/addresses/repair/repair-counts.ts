@@ -1,5 +1,6 @@
 /** The counters of repair by their types: one table has those of addresses and those of node ports. */
 import type { RepairCounts } from "../rpc/repair";
+import { CRON_AT, type RepairStorage, SLICE_ENDED_AT, SWEEPS_ENDED } from "./repair-ports";
 
 const NODE_PORT = "nodePort.";
 
@@ -19,4 +20,10 @@ export function nodePortCounts(all: ReadonlyMap<string, number>): RepairCounts["
   const own = [...all].filter(([type]) => type !== NODE_PORT && type.startsWith(NODE_PORT));
   const portErrors = Object.fromEntries(own.map(([type, value]) => [type.slice(NODE_PORT.length), value]));
   return { portErrors, reconcileErrors: all.get(NODE_PORT) ?? 0 };
+}
+
+/** The counters of this controller for /metrics. */
+export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
+  const lastRuns = { cronMs: storage.numberGet(CRON_AT), repairMs: storage.numberGet(SLICE_ENDED_AT) };
+  return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED), lastRuns };
 }

@@ -28,6 +28,8 @@ export const SWEEP_ASKED = "sweepAsked";
 export const SLICED_AT = "slicedAt";
 /** When a pass with a slice of the sweep last came to its end (milliseconds since the epoch). */
 export const SLICE_ENDED_AT = "sliceEndedAt";
+/** Full sweeps that came to their end. */
+export const SWEEPS_ENDED = "sweeps";
 /** When cron last poked (milliseconds since the epoch). */
 export const CRON_AT = "cronAt";
 

@@ -12,25 +12,24 @@
  * have the same owner. A full sweep ends with every owner's bitmap (owner-check.ts). Every three minutes a sweep compares node ports with their
  * rows, too (node-port-check.ts). On the way it tells of load balancers that nobody serves (unserved-load-balancers.ts).
  *
- * At a crash: cursors and suspects are saved after the proposals, so what they cover is looked at again; proposals may be repeated.
+ * It runs in the frame of all controllers: cursors and suspects are saved after the proposals, so what they cover is looked at again.
  */
 import { leastOf } from "../../core/base/extremes";
 import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
 import type { PassResult } from "../../controllers/frame/controller";
 import { Frame } from "../../controllers/frame/frame";
-import type { Round } from "../../controllers/frame/round";
-import type { RepairCounts } from "../rpc/repair";
+import type { Round as FrameRound } from "../../controllers/frame/round";
 import { AddressEffects } from "./address-effects";
 import { LOOK_AGAIN_MS } from "./look-again";
 import { isLeakId } from "./leak-sights";
 import { Lookup, PAGE } from "./lookup";
 import { NodePortCheck } from "./node-port-check";
 import { OwnerCheck } from "./owner-check";
-import { CRON_AT, type RepairPorts, type RepairStorage, SLICE_ENDED_AT } from "./repair-ports";
+import { type RepairPorts, SLICE_ENDED_AT } from "./repair-ports";
 import { RepairReports } from "./repair-reports";
 import { emptyRound, wantSuspect } from "./round";
 import { ServiceEffects } from "./service-effects";
-import { SLICE, STORES, Sweep, SWEEPS_ENDED } from "./sweep";
+import { SLICE, STORES, Sweep } from "./sweep";
 import { UnservedLoadBalancers } from "./unserved-load-balancers";
 
 /** After this time the pass asks for another one. */
@@ -81,7 +80,7 @@ export class Repairer {
     return this.#frame.run();
   }
 
-  async #pass(round: Round): Promise<void> {
+  async #pass(round: FrameRound): Promise<void> {
     try {
       if (await this.#rounds(round)) round.leave();
     } catch (error) {
@@ -92,7 +91,7 @@ export class Repairer {
   }
 
   /** Answers whether there is more to do now. */
-  async #rounds(round: Round): Promise<boolean> {
+  async #rounds(round: FrameRound): Promise<boolean> {
     const { clock, storage } = this.ports;
     const endAt = clock.now() + PASS_BUDGET_MS;
     this.#sweep.begin();
@@ -100,7 +99,7 @@ export class Repairer {
     const pace = new Pace(clock, this.#sweep.isAwaited ? REST_URGENTLY : REST_GENTLY);
     let left = true;
     for (let slice = sliceDue ? SLICE : 0; left && round.mayGoOn(); slice = Math.max(0, slice - PAGE)) {
-      left = await this.#round(slice > 0, pace);
+      left = await this.#page(round, slice > 0, pace);
       left ||= slice > PAGE && this.#sweep.isUnderWay;
       if (left) await pace.rest();
     }
@@ -125,7 +124,7 @@ export class Repairer {
   }
 
   /** One page of everything that there is to read. Answers whether there is more. */
-  async #round(slice: boolean, pace: Pace): Promise<boolean> {
+  async #page(pass: FrameRound, slice: boolean, pace: Pace): Promise<boolean> {
     const { clock, storage } = this.ports;
     const round = emptyRound();
     const leaseUntil = clock.now() + SUSPECT_LEASE_MS;
@@ -135,6 +134,7 @@ export class Repairer {
       const read = await Promise.all(STORES.map((what) => this.#sweep.read(what, round, slice)));
       this.#unserved.want(round);
       await this.#lookup.complete(round);
+      pass.noteRead(round.services.size + round.addresses.size);
       if (slice) await pace.rest();
       await this.#services.repair(round, await this.#lookup.rangesFor(round));
       await this.#addresses.repair(round);
@@ -151,10 +151,4 @@ export class Repairer {
       throw error;
     }
   }
-}
-
-/** The counters of this controller for /metrics. */
-export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
-  const lastRuns = { cronMs: storage.numberGet(CRON_AT), repairMs: storage.numberGet(SLICE_ENDED_AT) };
-  return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED), lastRuns };
 }

@@ -8,7 +8,7 @@
  * At a crash: `saveMoved` comes after the proposals of what was read, so what was read since is read again.
  */
 import { PAGE } from "./lookup";
-import { type Followed, type Progress, type RepairPorts, SLICED_AT, SWEEP_ASKED } from "./repair-ports";
+import { type Followed, type Progress, type RepairPorts, SLICED_AT, SWEEP_ASKED, SWEEPS_ENDED } from "./repair-ports";
 import type { NodePortCheck } from "./node-port-check";
 import type { RepairReports } from "./repair-reports";
 import { noteAddressChange, noteServiceChange, noteSweptAddress, noteSweptService, type Round } from "./round";
@@ -25,8 +25,6 @@ const SLICE_INTERVAL_MS = 50_000;
 const SWEEPING_SINCE = "sweeping";
 /** Somebody waits for the full sweep. */
 const SWEEP_AWAITED = "sweepAwaited";
-/** Full sweeps that came to their end. */
-export const SWEEPS_ENDED = "sweeps";
 
 /** One read of a store: where reading goes on if the round succeeds. */
 export interface ReadPage {

@@ -46,6 +46,8 @@ export interface Round {
   mayGoOn(): boolean;
   /** Counts pieces of work. `later`, `silent` and a failure leave work. */
   note(outcome: Outcome, pieces?: number): void;
+  /** Counts changes and objects that were read by other ways than the followed stores. */
+  noteRead(pieces: number): void;
   /** The pass leaves work that is no piece of the plan: something could not be read, for example. */
   leave(): void;
   /** A piece of work, or a read, failed: the status has the error, and the pass leaves work. */
@@ -93,6 +95,10 @@ export class PassRound implements Round {
     this.#isSilent ||= outcome === "silent";
   }
 
+  noteRead(pieces: number): void {
+    this.#report.read += pieces;
+  }
+
   /** Pieces of work for which there was no time. */
   notBegun(pieces: number): void {
     this.#leave(pieces);
@@ -107,8 +113,9 @@ export class PassRound implements Round {
     this.#report.error = error instanceof Error ? error.message : String(error);
   }
 
+  /** @param read changes and objects of the followed stores */
   report(read: number, waiting: number): PassReport {
-    return { ...this.#report, read, waiting };
+    return { ...this.#report, read: this.#report.read + read, waiting };
   }
 
   #leave(pieces: number): void {

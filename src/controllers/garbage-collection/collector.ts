@@ -106,7 +106,9 @@ export class GarbageCollector {
   async #round(round: Round): Promise<void> {
     this.#goesOn = false;
     const known = new Set([...this.#rows.graph.served].flatMap(waitsOf));
+    const readBefore = this.#rows.read;
     const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
+    round.noteRead(this.#rows.read - readBefore);
     if (this.#rows.isAhead) return round.leave();
     const examined = await this.#examine(complete, known);
     if (this.#rows.isAhead) return round.leave();

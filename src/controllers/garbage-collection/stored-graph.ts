@@ -29,6 +29,7 @@ export class StoredGraph implements Saved {
   #graph = new OwnerGraph(resolveOwner);
   readonly #listings = new Map<string, Listing>();
   #isAhead = false;
+  #read = 0;
 
   /** @param deleted is told of each deletion */
   constructor(
@@ -38,6 +39,11 @@ export class StoredGraph implements Saved {
 
   get graph(): OwnerGraph {
     return this.#graph;
+  }
+
+  /** changes and objects that were read since this object began */
+  get read(): number {
+    return this.#read;
   }
 
   /** A transaction has failed: what is in memory is not what is stored, until the next load. */
@@ -96,6 +102,7 @@ export class StoredGraph implements Saved {
 
   #absorb(store: string, changes: readonly LinkChange[], cursor?: StoreCursor): void {
     if (this.#isAhead) return;
+    this.#read += changes.length;
     for (const change of changes) {
       this.#graph.apply(store, change);
       if (change.type === "deleted") this.deleted(change.uid, change.key.namespace);

@@ -224,13 +224,14 @@ describe("a pass in the frame", () => {
   it("work as one function: counts by itself, and leaves what it says", async () => {
     const world = new World({
       work: (round) => {
+        round.noteRead(7);
         round.note("done", 3);
         round.note("later", 2);
         return Promise.resolve();
       },
       retryAt: () => 4_711,
     });
-    expect(await world.pass()).toMatchObject({ left: false, againAt: 4_711, report: { done: 3, later: 2, left: true } });
+    expect(await world.pass()).toMatchObject({ left: false, againAt: 4_711, report: { read: 7, done: 3, later: 2, left: true } });
   });
 
   it("events: the pass waits for them, but not for long", async () => {

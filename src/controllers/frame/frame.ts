@@ -66,7 +66,7 @@
  *
  * - One code path: a poke, an alarm, cron and the first start of an object run the same pass. No path is used only after a crash.
  * - One place for what goes wrong between a read and a save. The frame's own tests kill it at every await (test/unit/controllers/frame).
- * - One status (status.ts). It says what the last pass read, did and left, since when work is left, what waits, and when the next pass is due.
+ * - One status (status.ts). It says what the last pass read, did and left. It says since when work is left, and when the next pass is due.
  */
 import { leastOf } from "../../core/base/extremes";
 import type { Clock, Recorder } from "../../core/base/ports";

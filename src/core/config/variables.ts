@@ -18,6 +18,8 @@ export interface Variable<T> {
   readonly shown?: string;
   /** one line of Markdown for docs/deploy.md; absent = no operator sets it */
   readonly meaning?: string;
+  /** blanks around it and ends of lines are part of the value */
+  readonly isVerbatim?: true;
   readonly read: Reader<T>;
   /** The canonical text, of a variable that the objects of a cluster use: two Workers that differ in it would answer differently. */
   readonly setting?: (value: T) => string;
@@ -289,7 +291,7 @@ export const VARIABLES = {
   /** when the server began, in ms since the epoch; 0 = not known. `npm start` says so; a deployed Worker has no start of its own */
   serverStartedAtMs: variable({ name: "SERVER_STARTED_AT", byDefault: "0", read: (text) => ok(Number(text)) }),
   /** PEM text of the authorities that sign the server's certificates, as each namespace tells it; "" = nobody is told. `npm start` sets it. */
-  rootCertificates: variable({ name: "ROOT_CA", byDefault: "", read: anyText }),
+  rootCertificates: variable({ name: "ROOT_CA", byDefault: "", isVerbatim: true, read: anyText }),
   /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
   loopbackOnly: variable({ name: "LOOPBACK_ONLY", byDefault: "false", read: trueOrFalse }),
 } as const;
@@ -327,9 +329,10 @@ export type VariableValues = {
 export function readVariables(vars: Readonly<Record<string, string | undefined>>): { values: Partial<VariableValues>; errors: string[] } {
   const values: Record<string, unknown> = {};
   const errors: string[] = [];
-  for (const [member, { name, byDefault, read }] of Object.entries<Variable<unknown>>(VARIABLES as never)) {
-    const text = (vars[name] ?? "").trim();
-    const value = read(text === "" ? byDefault : text, name);
+  for (const [member, { name, byDefault, isVerbatim, read }] of Object.entries<Variable<unknown>>(VARIABLES as never)) {
+    const text = vars[name] ?? "";
+    const isBlank = text.trim() === "";
+    const value = read(isBlank ? byDefault : isVerbatim ? text : text.trim(), name);
     if (value.ok) values[member] = value.value;
     else errors.push(...value.error);
   }

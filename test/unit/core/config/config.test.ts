@@ -129,6 +129,12 @@ describe("parseConfig: defaults and accepted values", () => {
     expect(config.apiServerServiceIP).toBe(first);
   });
 
+  it("certificates: as they stand, with the end of their last line; other variables: without blanks around them", () => {
+    const config = configOf({ ROOT_CA: "-----BEGIN\n-----END\n", CONTROLLERS: " * ", LOG_LEVEL: " warn\n" });
+    expect(config.rootCertificates).toBe("-----BEGIN\n-----END\n");
+    expect([config.controllers, config.logLevel]).toEqual([["*"], "warn"]);
+  });
+
   it("numbers and gates: read", () => {
     const config = configOf({
       FEATURE_GATES: "MultiCIDRServiceAllocator=true, DisableAllocatorDualWrite=F,APIServerIdentity=0,",

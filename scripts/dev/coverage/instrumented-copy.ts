@@ -4,7 +4,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { constants, cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import type { FileCoverageData } from "istanbul-lib-coverage";
 import type * as Instrument from "istanbul-lib-instrument";
 import { requirePackage } from "../../running/root.mjs";
@@ -74,9 +74,10 @@ function sendFromWorker(copy: string, collector: string): void {
   for (const name of ADDED_FILES) cpSync(join(import.meta.dirname, name), join(copy, ADDED, name));
   renameSync(join(copy, `${MAIN}.ts`), join(copy, `${COUNTED}.ts`));
   const counted = `"./${basename(COUNTED)}"`;
+  const counters = JSON.stringify(relative(dirname(MAIN), join(ADDED, "worker-counters.mjs")));
   const text = `
 import * as counted from ${counted};
-import { sendAfterEvents } from "./worker-counters.mjs";
+import { sendAfterEvents } from ${counters};
 export * from ${counted};
 export { default } from ${counted};
 if (import.meta.env?.MODE === undefined) sendAfterEvents(counted, "${collector}");

@@ -69,7 +69,7 @@ function copyPackages(from: string, to: string): void {
 }
 
 /** The first module of the Worker exports what it exported, and sends the counters after each event. Vitest gets them by a way of its own. */
-function sendFromWorker(copy: string, collector: string): void {
+export function sendFromWorker(copy: string, collector: string): void {
   mkdirSync(join(copy, ADDED));
   for (const name of ADDED_FILES) cpSync(join(import.meta.dirname, name), join(copy, ADDED, name));
   renameSync(join(copy, `${MAIN}.ts`), join(copy, `${COUNTED}.ts`));

@@ -1,11 +1,11 @@
 /** `npm run coverage`: what it counts in a process and in a Worker, and how two runs are compared. */
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Collector, startCollector } from "../../../scripts/dev/coverage/collector";
 import { type Counters, takeCounters } from "../../../scripts/dev/coverage/counters.mjs";
-import { instrument } from "../../../scripts/dev/coverage/instrumented-copy";
+import { instrument, sendFromWorker } from "../../../scripts/dev/coverage/instrumented-copy";
 import { comparisonText } from "../../../scripts/dev/coverage/report-text";
 import { compare, type FileSummary, type Summary, summaryOf } from "../../../scripts/dev/coverage/summary";
 import { sendAfterEvents } from "../../../scripts/dev/coverage/worker-counters.mjs";
@@ -122,6 +122,16 @@ describe("in a Worker", () => {
     await handlers.scheduled();
     expect(counted.__coverage__).toEqual({ "src/a.ts": file() });
   });
+});
+
+it("the first module of the counting Worker: imports files that are there", () => {
+  const copy = join(folder, "counting");
+  mkdirSync(join(copy, "src", "worker"), { recursive: true });
+  writeFileSync(join(copy, "src", "worker", "index.ts"), "export default {};");
+  sendFromWorker(copy, "http://127.0.0.1:1");
+  const text = readFileSync(join(copy, "src", "worker", "index.ts"), "utf8");
+  const imported = [...text.matchAll(/ from "([^"]+)"/g)].map(([, path = ""]) => join(copy, "src", "worker", path));
+  expect(imported.map((path) => existsSync(path) || existsSync(`${path}.ts`))).toEqual([true, true, true, true]);
 });
 
 describe("two runs compared", () => {

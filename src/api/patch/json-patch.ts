@@ -80,9 +80,9 @@ function isPrototype(segments: readonly string[], at: number): boolean {
   return segments[at] === "__proto__" || (segments[at] === "prototype" && segments[at - 1] === "constructor");
 }
 
-type Container = JsonObject | JsonValue[];
+type JsonContainer = JsonObject | JsonValue[];
 
-function isContainer(value: JsonValue | undefined): value is Container {
+function isContainer(value: JsonValue | undefined): value is JsonContainer {
   return typeof value === "object" && value !== null;
 }
 
@@ -203,7 +203,7 @@ class PatchedDocument {
   }
 
   /** The container that the last segment of a pointer names a child of, and that segment. */
-  private placeOf(pointer: string): [Container, string] {
+  private placeOf(pointer: string): [JsonContainer, string] {
     const segments = segmentsOf(pointer);
     const last = segments.length - 1;
     let value: JsonValue | undefined = this.root;
@@ -225,12 +225,12 @@ class PatchedDocument {
  * The library changes one member or element of a container. It is asked for nothing else: its own check of operations walks the whole value of each, its
  * moves copy what they replace, and where upstream's rules differ from RFC 6902, they have been applied before.
  */
-function change(container: Container, name: string, operation: { op: "add" | "replace"; value: JsonValue } | { op: "remove" }): void {
+function change(container: JsonContainer, name: string, operation: { op: "add" | "replace"; value: JsonValue } | { op: "remove" }): void {
   fastJsonPatch.applyOperation<unknown>(container, { ...operation, path: `/${fastJsonPatch.escapePathComponent(name)}` }, false, true);
 }
 
 /** The own member or element, undefined when there is none. */
-function childOf(container: Container, segment: string): JsonValue | undefined {
+function childOf(container: JsonContainer, segment: string): JsonValue | undefined {
   if (!Array.isArray(container)) return getMember(container, segment);
   return container[indexIn(segment, container.length) ?? container.length];
 }

@@ -1,9 +1,9 @@
 /** The slices that the addresses of Endpoints make: one for each family of each subset (upstream endpointslicemirroring/reconciler.go). */
 import type { Family } from "../../core/net/family";
-import type { Endpoints } from "../../api/meta/kubernetes";
+import type { Endpoint, Endpoints } from "../../api/meta/kubernetes";
 import { type EndpointAddress, type EndpointPort, type EndpointSubset, repackSubsets } from "../endpoints/repack-subsets";
 import { usableAddress } from "../sources/usable-address";
-import { type Endpoint, endpointKey } from "../slices/slice-endpoint";
+import { endpointKey } from "../slices/slice-endpoint";
 import { portsKey, type SlicePort } from "../slices/slice-ports";
 
 export interface MirroredGroup {

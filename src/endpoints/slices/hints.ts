@@ -10,9 +10,9 @@
  */
 import { ANNOTATION_TOPOLOGY_AWARE_HINTS, ANNOTATION_TOPOLOGY_MODE } from "../../api/meta/endpoint-keys";
 import { semanticEqual } from "../../api/meta/equality";
-import type { EndpointSlice, Service } from "../../api/meta/kubernetes";
+import type { Endpoint, EndpointSlice, Service } from "../../api/meta/kubernetes";
 import { specOf } from "../../api/registry/services/predicates";
-import { type Endpoint, endpointsOf } from "./slice-endpoint";
+import { endpointsOf } from "./slice-endpoint";
 
 /** What the ready endpoints of a Service are for. */
 export type HintPolicy = "none" | "zone" | "zoneAndNode";

@@ -7,8 +7,8 @@
  *
  * Nothing is moved from slice to slice, so slices grow sparse when Pods go. A change that rewrites every slice packs them anew.
  */
-import type { EndpointSlice } from "../../api/meta/kubernetes";
-import { type Endpoint, endpointKey, endpointsOf, isSameVersion } from "./slice-endpoint";
+import type { Endpoint, EndpointSlice } from "../../api/meta/kubernetes";
+import { endpointKey, endpointsOf, isSameVersion } from "./slice-endpoint";
 
 export interface PackRequest {
   readonly existing: readonly EndpointSlice[];

@@ -1,7 +1,5 @@
 /** When two endpoints are the same one, and when it has changed (upstream util/endpointset.go and EndpointsEqualBeyondHash). */
-import type { EndpointSlice } from "../../api/meta/kubernetes";
-
-export type Endpoint = EndpointSlice["endpoints"][number];
+import type { Endpoint, EndpointSlice } from "../../api/meta/kubernetes";
 
 /** Endpoints are never changed in place, and a Service has the same ones look after look. */
 const keys = new WeakMap<Endpoint, string>();

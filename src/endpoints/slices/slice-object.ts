@@ -2,9 +2,8 @@
 import type { Family } from "../../core/net/family";
 import { LABEL_HEADLESS, LABEL_MANAGED_BY, LABEL_SERVICE_NAME, SLICE_CONTROLLER } from "../../api/meta/endpoint-keys";
 import { semanticEqual } from "../../api/meta/equality";
-import type { EndpointSlice, ObjectMeta, OwnerReference, Service } from "../../api/meta/kubernetes";
+import type { Endpoint, EndpointSlice, ObjectMeta, OwnerReference, Service } from "../../api/meta/kubernetes";
 import { hasClusterIP } from "../sources/service-families";
-import type { Endpoint } from "./slice-endpoint";
 import type { SlicePort } from "./slice-ports";
 
 const RESERVED_LABELS: readonly string[] = [LABEL_SERVICE_NAME, LABEL_MANAGED_BY, LABEL_HEADLESS];

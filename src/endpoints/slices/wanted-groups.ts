@@ -4,13 +4,12 @@
  */
 import type { Family } from "../../core/net/family";
 import { familyOfText } from "../../core/net/family";
-import type { Service } from "../../api/meta/kubernetes";
+import type { Endpoint, Service } from "../../api/meta/kubernetes";
 import { portsOf, specOf } from "../../api/registry/services/predicates";
 import type { NodeLookup } from "../sources/node-zone";
 import type { PodFacts } from "../sources/pod-facts";
 import { hostnameIn, isEndpoint } from "../sources/service-pods";
 import { targetPortsFinder } from "../sources/target-port";
-import type { Endpoint } from "./slice-endpoint";
 import { endpointKey } from "./slice-endpoint";
 import { portsKey, type SlicePort } from "./slice-ports";
 

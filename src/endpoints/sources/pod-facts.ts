@@ -1,5 +1,5 @@
 /** What the endpoint controllers need of a Pod: small enough to be kept for every Pod of a cluster. */
-import type { Pod } from "../../api/meta/kubernetes";
+import type { Container, Pod } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
 import { usableAddress } from "./usable-address";
 
@@ -33,8 +33,6 @@ export interface NamedPort {
   readonly protocol: string;
   readonly port: number;
 }
-
-type Container = NonNullable<Pod["spec"]>["containers"][number];
 
 /** The facts of a stored Pod. */
 export function podFacts({ metadata, spec, status }: Pod): PodFacts {

@@ -4,7 +4,7 @@
  */
 import { usableAddress } from "../../endpoints/sources/usable-address";
 import { LABEL_MANAGED_BY, LABEL_SERVICE_NAME, SLICE_CONTROLLER } from "../../api/meta/endpoint-keys";
-import type { EndpointSlice, Pod } from "../../api/meta/kubernetes";
+import type { Container, EndpointSlice, Pod } from "../../api/meta/kubernetes";
 import type { Selection } from "./observed";
 
 /** A Service with a selector. */
@@ -35,8 +35,6 @@ interface EndpointFacts {
   serving: boolean | undefined;
   terminating: boolean | undefined;
 }
-
-type Container = NonNullable<Pod["spec"]>["containers"][number];
 
 export class WantedEndpoints {
   /** by namespace and first label of the selector */

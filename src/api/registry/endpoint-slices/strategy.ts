@@ -1,13 +1,11 @@
 /** EndpointSlices (upstream pkg/registry/discovery/endpointslice/strategy.go). */
 import { LABEL_MANAGED_BY, MIRRORING_CONTROLLER, SLICE_CONTROLLER } from "../../meta/endpoint-keys";
 import { semanticEqual } from "../../meta/equality";
-import type { EndpointSlice } from "../../meta/kubernetes";
+import type { Endpoint, EndpointSlice } from "../../meta/kubernetes";
 import { parseAddress } from "../../../core/net/address";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Strategy } from "../resource";
 import { validateEndpointSlice } from "./validate";
-
-type Endpoint = EndpointSlice["endpoints"][number];
 
 const HOSTNAME_KEY = "kubernetes.io/hostname";
 /** controllers of the cluster itself: the addresses in their slices get no warnings */

@@ -2,13 +2,12 @@
 import { semanticEqual } from "../../meta/equality";
 import { duplicate, FIELD_IMMUTABLE, invalidValue, notSupported, required, tooMany } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
-import type { EndpointSlice } from "../../meta/kubernetes";
+import type { Endpoint, EndpointSlice } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { PROTOCOLS } from "../protocols";
 import { specialAddressMessages } from "../../../core/net/special-addresses";
 
-type Endpoint = EndpointSlice["endpoints"][number];
 type Port = NonNullable<EndpointSlice["ports"]>[number];
 
 const ENDPOINTS_MAX = 1000;

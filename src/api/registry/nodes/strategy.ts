@@ -2,7 +2,7 @@
 import { semanticEqual } from "../../meta/equality";
 import { duplicate, forbiddenField, internalProblem, invalidValue, oneOf } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
-import type { Node } from "../../meta/kubernetes";
+import type { Node, Taint } from "../../meta/kubernetes";
 import { validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
 import { warnOfCIDR } from "../address-warnings";
@@ -10,8 +10,6 @@ import { BASE_STRATEGY, keepAllButStatus, keepStatus } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { compareQuantities } from "../../schema/quantity";
 import { validateAmount } from "../resource-names";
-
-type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 
 /** `declaredFeatures` is newer than the client library's types. */
 type NodeStatus = NonNullable<Node["status"]> & { declaredFeatures?: string[] };

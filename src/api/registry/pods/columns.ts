@@ -1,12 +1,11 @@
 /** Columns of pods (upstream pkg/printers/internalversion printPod). */
 import { humanDuration } from "../../meta/age";
-import type { Pod } from "../../meta/kubernetes";
+import type { ContainerStatus, Pod } from "../../meta/kubernetes";
 import type { RowCondition } from "../../meta/table";
 import { parseTime } from "../../meta/time";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import type { Cell, ColumnDefinition } from "../resource";
 
-type ContainerStatus = NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>[number];
 type Terminated = NonNullable<NonNullable<ContainerStatus["state"]>["terminated"]>;
 
 const SCHEDULING_GATED = "SchedulingGated";

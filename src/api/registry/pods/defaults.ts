@@ -2,13 +2,8 @@
  * Static defaulting of pods and pod templates: upstream pkg/apis/core/v1/defaults.go. Tolerations (default-tolerations.ts) are the only additions of
  * admission plugins that are made.
  */
-import type { Pod, PodTemplate } from "../../meta/kubernetes";
+import type { Container, Pod, PodSpec, PodTemplate, Probe, Volume } from "../../meta/kubernetes";
 import { compareQuantities } from "../../schema/quantity";
-
-type PodSpec = NonNullable<Pod["spec"]>;
-type Container = PodSpec["containers"][number];
-type Probe = NonNullable<Container["livenessProbe"]>;
-type Volume = NonNullable<PodSpec["volumes"]>[number];
 
 type References = Pick<NonNullable<NonNullable<Container["env"]>[number]["valueFrom"]>, "fieldRef" | "resourceFieldRef">;
 

@@ -1,7 +1,6 @@
 /** Files of one volume that would lie in each other's place. Source: upstream pkg/api/pod/warnings.go (warningsForOverlappingVirtualPaths). */
-import type { Pod } from "../../meta/kubernetes";
+import type { Volume } from "../../meta/kubernetes";
 
-type Volume = NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number];
 type Source = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
 type Items = readonly { path: string }[] | undefined;
 

@@ -9,7 +9,7 @@ import {
   oneOf,
   required,
 } from "../../meta/field-errors";
-import type { Pod } from "../../meta/kubernetes";
+import type { Container, PodSpec } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
 import { compareQuantities } from "../../schema/quantity";
 import { isPortNumber, PORT_RANGE, portNameProblems } from "../port-rules";
@@ -17,8 +17,6 @@ import { PROTOCOLS } from "../protocols";
 import { isExtendedResource, isNativeResource, isStandardResource, validateAmount } from "../resource-names";
 import { validateLifecycle, validateProbe } from "./validate-probe";
 
-export type PodSpec = NonNullable<Pod["spec"]>;
-export type Container = PodSpec["containers"][number];
 type Resources = NonNullable<Container["resources"]>;
 type Quantities = Readonly<Record<string, string>>;
 

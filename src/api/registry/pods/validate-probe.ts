@@ -1,11 +1,9 @@
 /** Validation of probes and lifecycle hooks (upstream validateProbe, validateHandler, validateLifecycle). */
 import type { Int64 } from "../../../core/encoding/exact-json";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
-import type { Pod } from "../../meta/kubernetes";
+import type { Container, Probe } from "../../meta/kubernetes";
 import { validatePortOrName } from "../port-rules";
 
-type Container = NonNullable<Pod["spec"]>["containers"][number];
-type Probe = NonNullable<Container["livenessProbe"]>;
 type Lifecycle = NonNullable<Container["lifecycle"]>;
 type Handler = NonNullable<Lifecycle["preStop"]> & Pick<Probe, "grpc">;
 

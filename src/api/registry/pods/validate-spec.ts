@@ -3,14 +3,11 @@ import { utf8Length } from "../../../core/encoding/utf8-length";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { duplicate, forbiddenField, invalidValue, notSupported, oneOf, required, tooLong } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
+import type { PodSpec, Toleration } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateLabelValue, validateQualifiedName } from "../../meta/names";
 import { validateLabels } from "../../meta/object-meta";
-import { type Container, type PodSpec, validateContainers, validateImages, validateResources } from "./validate-container";
+import { validateContainers, validateImages, validateResources } from "./validate-container";
 import { validateVolumes } from "./validate-volumes";
-
-export type { Container, PodSpec };
-
-type Toleration = NonNullable<PodSpec["tolerations"]>[number];
 
 const RESTART_POLICIES = ["Always", "OnFailure", "Never"];
 const DNS_POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];

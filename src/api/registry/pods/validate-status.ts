@@ -16,14 +16,12 @@ import {
   tooLong,
 } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
-import type { Pod } from "../../meta/kubernetes";
+import type { Container, ContainerStatus, Pod, PodSpec } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateDNS1123Subdomain, validateQualifiedName } from "../../meta/names";
 import { warnOfAddress } from "../address-warnings";
 import type { Change } from "../resource";
-import type { Container, PodSpec } from "./validate-spec";
 
 type PodStatus = NonNullable<Pod["status"]>;
-type ContainerStatus = NonNullable<PodStatus["containerStatuses"]>[number];
 type ExtendedClaim = NonNullable<PodStatus["extendedResourceClaimStatus"]>;
 
 /** `message` is newer than the client library's types. */

@@ -1,7 +1,8 @@
 /** What an update of a Pod may change (upstream ValidatePodUpdate). */
 import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
-import { type Container, type PodSpec, validateTolerations } from "./validate-spec";
+import type { Container, PodSpec } from "../../meta/kubernetes";
+import { validateTolerations } from "./validate-spec";
 import { validateImages } from "./validate-container";
 
 type Affinity = NonNullable<PodSpec["affinity"]>;

@@ -1,11 +1,9 @@
 /** Validation of the volumes of a Pod: names, and that each has one source. Most sources are kept as they are. */
 import { duplicate, type FieldError, forbiddenField, required } from "../../meta/field-errors";
-import type { Pod } from "../../meta/kubernetes";
+import type { Volume } from "../../meta/kubernetes";
 import { invalidValue } from "../../meta/field-errors";
 import { validateDNS1123Label } from "../../meta/names";
 import { compareQuantities } from "../../schema/quantity";
-
-type Volume = NonNullable<NonNullable<Pod["spec"]>["volumes"]>[number];
 
 /** In upstream's order, each with the name that upstream's message has where that is another. */
 const SOURCES: readonly (readonly [string, string?])[] = [

@@ -3,14 +3,12 @@
  * pkg/registry/core/pod/strategy.go.
  */
 import { semanticEqual } from "../../meta/equality";
-import type { Pod } from "../../meta/kubernetes";
+import type { Container, Pod, PodSpec } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateLabelValue } from "../../meta/names";
 import { isFractional } from "../../schema/quantity";
 import { warnOfAddress } from "../address-warnings";
 import { overlappingPaths } from "./overlapping-paths";
 
-type PodSpec = NonNullable<Pod["spec"]>;
-type Container = PodSpec["containers"][number];
 type ContainerPort = NonNullable<Container["ports"]>[number];
 type NodeSelectorTerm = NonNullable<
   NonNullable<NonNullable<PodSpec["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]

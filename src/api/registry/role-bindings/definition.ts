@@ -2,7 +2,7 @@
  * RoleBindings and ClusterRoleBindings (upstream pkg/registry/rbac/rolebinding and clusterrolebinding; columns:
  * pkg/printers/internalversion/printers.go).
  */
-import type { ClusterRoleBinding, RoleBinding } from "../../meta/kubernetes";
+import type { ClusterRoleBinding, RbacSubject, RoleBinding } from "../../meta/kubernetes";
 import { RBAC_GROUP } from "../../meta/rbac-names";
 import { ClusterRoleBindingSchema, RoleBindingSchema } from "../../schema/kinds/rbac";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
@@ -11,11 +11,10 @@ import { type Cell, defineResource } from "../resource";
 import { clusterRoleBindingStrategy, roleBindingStrategy } from "./strategy";
 
 type AnyBinding = RoleBinding | ClusterRoleBinding;
-type Subject = NonNullable<AnyBinding["subjects"]>[number];
 
 function cells(binding: AnyBinding, now: number): Cell[] {
   const { roleRef, subjects = [] } = binding as Partial<AnyBinding>;
-  const named = (kind: string, text: (subject: Subject) => string) =>
+  const named = (kind: string, text: (subject: RbacSubject) => string) =>
     subjects
       .filter((subject) => subject.kind === kind)
       .map(text)

@@ -4,7 +4,7 @@
  */
 import { invalidValue, notSupported, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
-import type { ClusterRoleBinding, RoleBinding } from "../../meta/kubernetes";
+import type { ClusterRoleBinding, RbacSubject, RoleBinding } from "../../meta/kubernetes";
 import { validateDNS1123Subdomain, validatePathSegmentName } from "../../meta/names";
 import { RBAC_GROUP } from "../../meta/rbac-names";
 import { BASE_STRATEGY } from "../base-strategy";
@@ -13,7 +13,6 @@ import { validateSegmentName } from "../segment-names";
 
 /** Bindings of both kinds have the same members. */
 type AnyBinding = RoleBinding | ClusterRoleBinding;
-type Subject = NonNullable<RoleBinding["subjects"]>[number];
 
 const SERVICE_ACCOUNT = "ServiceAccount";
 const NAMED = ["User", "Group"];
@@ -36,7 +35,7 @@ function validateRoleRef({ roleRef }: AnyBinding, kinds: readonly string[], erro
   else for (const message of validatePathSegmentName(name)) errors.push(invalidValue("roleRef.name", name, message));
 }
 
-function validateSubject(subject: Subject, field: string, namespaced: boolean, errors: FieldError[]): void {
+function validateSubject(subject: RbacSubject, field: string, namespaced: boolean, errors: FieldError[]): void {
   const { kind, name, apiGroup = "", namespace } = subject;
   if (name === "") errors.push(required(`${field}.name`));
   if (kind === SERVICE_ACCOUNT) {

@@ -1,13 +1,11 @@
 /** Roles and ClusterRoles (upstream pkg/apis/rbac/validation ValidateRole, ValidateClusterRole, ValidatePolicyRule). */
 import { invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
-import type { ClusterRole, Role } from "../../meta/kubernetes";
+import type { ClusterRole, PolicyRule, Role } from "../../meta/kubernetes";
 import { BASE_STRATEGY } from "../base-strategy";
 import { validateLabelSelector } from "../label-selector";
 import type { Strategy } from "../resource";
 import { validateSegmentName } from "../segment-names";
-
-type PolicyRule = NonNullable<Role["rules"]>[number];
 
 /** Answers always have the list; storage does not distinguish an empty list from an absent one. */
 function defaultRules(role: { rules?: PolicyRule[] | null }): void {

@@ -3,12 +3,11 @@
  * addresses of its own, the rest as others have it. Pure; times are in milliseconds since the Unix epoch.
  */
 import { semanticEqual } from "../../../api/meta/equality";
-import type { Node } from "../../../api/meta/kubernetes";
+import type { Node, Taint } from "../../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../../api/meta/time";
 
 type Status = NonNullable<Node["status"]>;
 type Condition = NonNullable<Status["conditions"]>[number];
-type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 
 /** What the machine is. */
 export interface Machine {

@@ -3,9 +3,9 @@
 type Chunk = Uint8Array | string;
 
 /** The body of an answer: a web stream, with or without an iterator, or a stream of Node. */
-export type Body = AsyncIterable<Chunk> | { getReader(): Reader };
+export type Body = AsyncIterable<Chunk> | { getReader(): ChunkReader };
 
-interface Reader {
+interface ChunkReader {
   read(): Promise<{ done: boolean; value?: Chunk }>;
   cancel(): Promise<void>;
 }

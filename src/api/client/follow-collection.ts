@@ -11,7 +11,7 @@ import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock, Random } from "../../core/base/ports";
 import type { KubeObject } from "../meta/kubernetes";
 import { type Body, linesOf } from "./body-lines";
-import { type Answer, type FetchLike, isAheadOfServer, type Refused, refusal, statusIn } from "./fetch-like";
+import { type FetchAnswer, type FetchLike, isAheadOfServer, type Refused, refusal, statusIn } from "./fetch-like";
 import { RetryPause, spread } from "./retry-pause";
 
 const WATCH_SECONDS = 300;
@@ -242,7 +242,7 @@ class CollectionFollower<T extends KubeObject> {
     await this.#pause.backOff();
   }
 
-  #get(path: string): Promise<Answer> {
+  #get(path: string): Promise<FetchAnswer> {
     return this.#options.fetch(path, { signal: this.#connection.signal });
   }
 }

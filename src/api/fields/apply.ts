@@ -101,7 +101,7 @@ function managersBefore(request: ApplyRequest, live: JsonObject): Managers {
   return updatedManagers(new Map(), { ...request, manager: BEFORE_FIRST_APPLY }, {}, live) ?? new Map<string, Manager>();
 }
 
-interface Attempt {
+interface ApplyAttempt {
   object: JsonObject;
   managers: Managers;
   /** the conflicts that only `force` overcomes */
@@ -109,7 +109,7 @@ interface Attempt {
 }
 
 /** The apply as if it were forced. */
-function attemptApply(request: ApplyRequest, live: JsonObject, config: JsonObject, before: Managers): Attempt | undefined {
+function attemptApply(request: ApplyRequest, live: JsonObject, config: JsonObject, before: Managers): ApplyAttempt | undefined {
   const { schema, apiVersion, subresource, manager } = request;
   const managers = reconciled(before, (version) => formOf(request, version)?.schema);
   const identity = identityOf(manager, "Apply", apiVersion, subresource);

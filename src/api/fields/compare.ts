@@ -1,6 +1,6 @@
 /** Which fields differ between two states of an object (structured-merge-diff typed/compare). */
 import { semanticEqual } from "../meta/equality";
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from "../schema/json/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue, type OptionalValue } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { itemElement, type ListShape, planOf, type Shape, type StructPlan } from "./field-plan";
 import { fieldElement, type PathElement } from "./path-element";
@@ -32,8 +32,6 @@ export function compareObjects(
   return walk.failed ? undefined : walk.comparison;
 }
 
-type Value = JsonValue | undefined;
-
 class CompareWalk {
   readonly comparison: Comparison = { added: new PathSet(), modified: new PathSet(), removed: new PathSet() };
   failed = false;
@@ -49,14 +47,14 @@ class CompareWalk {
     }
   }
 
-  private below(element: PathElement, before: Value, after: Value, shape: Shape): void {
+  private below(element: PathElement, before: OptionalValue, after: OptionalValue, shape: Shape): void {
     this.path.push(element);
     this.values(before, after, shape);
     this.path.pop();
   }
 
   /** Compares two values; at least one of them is there. */
-  private values(before: Value, after: Value, shape: Shape): void {
+  private values(before: OptionalValue, after: OptionalValue, shape: Shape): void {
     if (before === after) return;
     switch (shape.kind) {
       case "scalar":
@@ -78,7 +76,7 @@ class CompareWalk {
     else if (after === undefined) this.comparison.removed.insert(this.path);
   }
 
-  private leaf(before: Value, after: Value): void {
+  private leaf(before: OptionalValue, after: OptionalValue): void {
     if (before === undefined) this.comparison.added.insert(this.path);
     else if (after === undefined) this.comparison.removed.insert(this.path);
     else if (!semanticEqual(before, after)) this.comparison.modified.insert(this.path);
@@ -128,21 +126,21 @@ class CompareWalk {
   }
 }
 
-function memberOf(object: JsonObject, name: string, implied: Value): Value {
+function memberOf(object: JsonObject, name: string, implied: OptionalValue): OptionalValue {
   const value = object[name];
   return value === undefined ? implied : value;
 }
 
 /** null is a struct without members that is present. */
-function structOf(value: Value): JsonObject | undefined {
+function structOf(value: OptionalValue): JsonObject | undefined {
   return value === undefined ? undefined : isJsonObject(value) ? value : {};
 }
 
-function objectOf(value: Value): JsonObject | undefined {
+function objectOf(value: OptionalValue): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-function listOf(value: Value): readonly JsonValue[] {
+function listOf(value: OptionalValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 

@@ -8,12 +8,12 @@ import { parseTime } from "../meta/time";
 import { PathSet } from "./path-set";
 
 export type ManagedFieldsEntry = NonNullable<ObjectMeta["managedFields"]>[number];
-export type Operation = "Apply" | "Update";
+export type ManagedFieldsOperation = "Apply" | "Update";
 
 /** One manager and its fields. A value never changes: a new state is a new value. */
 export interface Manager {
   manager: string;
-  operation: Operation;
+  operation: ManagedFieldsOperation;
   /** version in which `fields` is written */
   apiVersion: string;
   subresource: string;
@@ -28,7 +28,7 @@ export interface Manager {
 export type Managers = Map<string, Manager>;
 
 /** The identity of the entry that a write continues. It has the version for updaters, not for appliers, and never the time. */
-export function identityOf(manager: string, operation: Operation, apiVersion: string, subresource: string): string {
+export function identityOf(manager: string, operation: ManagedFieldsOperation, apiVersion: string, subresource: string): string {
   return JSON.stringify({
     ...(manager ? { manager } : {}),
     operation,

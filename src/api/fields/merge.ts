@@ -1,10 +1,8 @@
 /** Merges an apply configuration into the live object by its schema (structured-merge-diff typed/merge). */
-import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from "../schema/json/json-value";
+import { getMember, isJsonObject, type JsonObject, type JsonValue, type OptionalValue, setMember } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { FREE, itemElement, type ListShape, rootShape, type Shape } from "./field-plan";
 import type { PathElement } from "./path-element";
-
-type Value = JsonValue | undefined;
 
 /** A new object that shares unchanged parts with its inputs. Explicit nulls of `config` stay in it. */
 export function mergeObjects(live: JsonObject, config: JsonObject, schema: MessageSchema): JsonObject {
@@ -12,7 +10,7 @@ export function mergeObjects(live: JsonObject, config: JsonObject, schema: Messa
   return isJsonObject(merged) ? merged : {};
 }
 
-function mergeValues(live: Value, config: Value, shape: Shape): Value {
+function mergeValues(live: OptionalValue, config: OptionalValue, shape: Shape): OptionalValue {
   if (config === undefined) return live;
   switch (shape.kind) {
     case "scalar":
@@ -33,7 +31,7 @@ function mergeValues(live: Value, config: Value, shape: Shape): Value {
 }
 
 /** null in place of a map: the manager makes no statement about its members, so the live ones stay. */
-function mergeMembers(live: Value, config: Value, shapeOf: (name: string) => Shape): Value {
+function mergeMembers(live: OptionalValue, config: OptionalValue, shapeOf: (name: string) => Shape): OptionalValue {
   const left = isJsonObject(live) ? live : {};
   const right = isJsonObject(config) ? config : {};
   const merged: JsonObject = {};
@@ -47,7 +45,7 @@ function mergeMembers(live: Value, config: Value, shapeOf: (name: string) => Sha
   return isEmpty ? config : merged;
 }
 
-function isEmptyList(value: Value): boolean {
+function isEmptyList(value: OptionalValue): boolean {
   return !Array.isArray(value) || value.length === 0;
 }
 
@@ -57,7 +55,7 @@ interface Item {
 }
 
 /** Live items without identity get an identity of their own, so that they stay. */
-function itemsOf(value: Value, shape: ListShape): Item[] {
+function itemsOf(value: OptionalValue, shape: ListShape): Item[] {
   if (!Array.isArray(value)) return [];
   return value.map((item, at) => ({ element: itemElement(shape, item) ?? `i:${at}`, value: item }));
 }
@@ -66,11 +64,11 @@ function itemsOf(value: Value, shape: ListShape): Item[] {
  * Items of both lists stand in the order of the configuration; items that only the live list has keep their place among their
  * neighbours. An item that the live list has several times is replaced by that of the configuration.
  */
-function mergeItems(live: Value, config: Value, shape: ListShape): Value {
+function mergeItems(live: OptionalValue, config: OptionalValue, shape: ListShape): OptionalValue {
   const left = itemsOf(live, shape);
   const right = itemsOf(config, shape);
   const wanted = new Set(right.map((item) => item.element));
-  const known = new Map<PathElement, Value>();
+  const known = new Map<PathElement, OptionalValue>();
   for (const { element, value } of left) known.set(element, known.has(element) ? undefined : value);
   const shared = right.filter((item) => known.has(item.element)).map((item) => item.element);
   const done = new Set<PathElement>();

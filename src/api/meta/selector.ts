@@ -20,7 +20,7 @@ export interface LabelRequirement {
   values: readonly string[];
 }
 
-export interface LabelSelector {
+export interface ParsedSelector {
   requirements: readonly LabelRequirement[];
   /** true = matches everything */
   empty: boolean;
@@ -220,7 +220,7 @@ function meets(requirement: LabelRequirement, labels: Record<string, string> | u
   }
 }
 
-function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
+function selectorOf(requirements: readonly LabelRequirement[]): ParsedSelector {
   return {
     requirements,
     empty: requirements.length === 0,
@@ -253,7 +253,7 @@ function parseRequirements(text: string): LabelRequirement[] {
 }
 
 /** The selector of a `labelSelector` parameter; the error is the whole text of the 400. "" selects everything. */
-export function parseLabelSelector(text: string): Result<LabelSelector, string> {
+export function parseLabelSelector(text: string): Result<ParsedSelector, string> {
   try {
     return ok(selectorOf(parseRequirements(text)));
   } catch (refusal) {

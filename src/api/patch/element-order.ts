@@ -9,10 +9,10 @@
 import type { JsonValue } from "../schema/json/json-value";
 
 /** The identity of an element: the value of its merge key, or the primitive itself. */
-export type Identity = (element: JsonValue) => JsonValue | undefined;
+export type ElementIdentity = (element: JsonValue) => JsonValue | undefined;
 
 /** Index of each identity in a list; the first counts. */
-export function firstPlaces(list: readonly JsonValue[], identity: Identity): Map<JsonValue | undefined, number> {
+export function firstPlaces(list: readonly JsonValue[], identity: ElementIdentity): Map<JsonValue | undefined, number> {
   const index = new Map<JsonValue | undefined, number>();
   list.forEach((element, i) => {
     const key = identity(element);
@@ -28,7 +28,7 @@ export function orderElements(
   merged: readonly JsonValue[],
   wanted: readonly (JsonValue | undefined)[],
   stored: readonly JsonValue[],
-  identity: Identity,
+  identity: ElementIdentity,
 ): JsonValue[] {
   const wantedAt = firstPlaces(wanted as readonly JsonValue[], (key) => key);
   const storedAt = firstPlaces(stored, identity);

@@ -20,14 +20,14 @@ import { DELETE_PRIMITIVES, PATCH, SET_ORDER } from "./directives";
 import { directiveList, elementDirective, isDirective, patchDirective, retained, withoutDirectives } from "./directives";
 import { goMap } from "./go-map";
 import { firstPlaces, orderElements } from "./element-order";
-import type { Identity } from "./element-order";
+import type { ElementIdentity } from "./element-order";
 import { type PatchBody, wrongForm } from "./patch-body";
 import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
 
 /** The schema of an object's members: a message, a map of one type, or unknown. */
-type Shape = (member: string) => FieldType | undefined;
+type MemberTypes = (member: string) => FieldType | undefined;
 
 type ListType = Extract<FieldType, { kind: "list" }>;
 
@@ -38,16 +38,16 @@ type ListType = Extract<FieldType, { kind: "list" }>;
 const MERGED_MEMBERS_MAX = 400_000;
 const MEMBERS_OF_ELEMENT = 2;
 
-const UNKNOWN_SHAPE: Shape = () => undefined;
+const UNKNOWN_SHAPE: MemberTypes = () => undefined;
 
-function shapeOfMessage(schema: MessageSchema): Shape {
+function shapeOfMessage(schema: MessageSchema): MemberTypes {
   return (member) => {
     const field: Field | undefined = schema.byName.get(member);
     return field?.type;
   };
 }
 
-function shapeOf(type: FieldType | undefined): Shape {
+function shapeOf(type: FieldType | undefined): MemberTypes {
   if (type?.kind === "message") return shapeOfMessage(type.message());
   if (type?.kind === "map") return () => type.of;
   return UNKNOWN_SHAPE;
@@ -75,7 +75,7 @@ export function applyStrategicMerge(current: JsonObject, { value }: PatchBody, s
 class Merge {
   private read = 0;
 
-  object(current: JsonObject, patch: JsonObject, shape: Shape): JsonObject {
+  object(current: JsonObject, patch: JsonObject, shape: MemberTypes): JsonObject {
     const directive = patchDirective(patch);
     if (directive === "delete") return {};
     if (directive === "replace") {
@@ -117,7 +117,8 @@ class Merge {
     const mergeKey = type.list?.mergeKey;
     const order = directiveList(patch, `${SET_ORDER}${key}`);
     const removed = directiveList(patch, `${DELETE_PRIMITIVES}${key}`);
-    const identity: Identity = mergeKey === undefined || mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
+    const identity: ElementIdentity =
+      mergeKey === undefined || mergeKey === "set" ? (element) => element : (element) => keyOf(element, mergeKey);
     if (order && wanted) checkOrder(order, wanted, identity);
     const gone = new Set(removed);
     const left = (list: readonly JsonValue[]): JsonValue[] => list.filter((element) => !gone.has(element));
@@ -193,7 +194,7 @@ function keyOf(element: JsonValue, mergeKey: string): JsonValue | undefined {
  * Elements of the patch must stand in `$setElementOrder`, in the same order; equal keys count as often as they stand there. An empty list on either side
  * is not judged. Source: upstream strategicpatch/patch.go, validatePatchWithSetOrderList.
  */
-function checkOrder(order: readonly JsonValue[], wanted: readonly JsonValue[], identity: Identity): void {
+function checkOrder(order: readonly JsonValue[], wanted: readonly JsonValue[], identity: ElementIdentity): void {
   if (order.length === 0) return;
   const elements = wanted.filter((element) => !isJsonObject(element) || !Object.hasOwn(element, PATCH));
   let next = 0;

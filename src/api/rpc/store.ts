@@ -81,7 +81,7 @@ export interface CollectionRequest {
   group: string;
   version: string;
   resource: string;
-  representation: Representation;
+  representation: AnswerForm;
   /** of lists and watches; absent = JSON */
   encoding?: Encoding;
   /** whose watch it is, and how many he may have open in this store; absent = any number */
@@ -94,7 +94,7 @@ export interface CollectionRequest {
 export type Encoding = "json" | "protobuf";
 
 /** The forms that a body can take. */
-export type Representation =
+export type AnswerForm =
   { as: "object" } | { as: "table"; includeObject: "Metadata" | "Object" | "None"; version: string } | { as: "partial"; version: string };
 
 export interface StoreRpc {

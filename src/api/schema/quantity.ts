@@ -6,11 +6,11 @@
  */
 import { err, ok, type Result } from "../../core/base/result";
 
-type Family = "decimal" | "binary" | "exponent";
+type QuantityFormat = "decimal" | "binary" | "exponent";
 
 /** unscaled × 10^exponent */
-interface Amount {
-  readonly family: Family;
+interface QuantityValue {
+  readonly family: QuantityFormat;
   readonly unscaled: bigint;
   readonly exponent: number;
   /** upstream remembers the text of the client; as long as nothing is rounded, that text is the quantity */
@@ -80,7 +80,7 @@ function binaryForm(whole: bigint): string {
   return `${rest}${BINARY[power] ?? ""}`;
 }
 
-function decimalForm(magnitude: bigint, exponent: number, family: Family): string {
+function decimalForm(magnitude: bigint, exponent: number, family: QuantityFormat): string {
   const digits = magnitude.toString();
   const significant = digits.replace(/0+$/, "");
   const power = exponent + digits.length - significant.length;
@@ -90,7 +90,7 @@ function decimalForm(magnitude: bigint, exponent: number, family: Family): strin
   return significant + "0".repeat(places) + (suffix ?? `e${thousands}`);
 }
 
-function parse(text: string): Result<Amount, string> {
+function parse(text: string): Result<QuantityValue, string> {
   if (text.length > LENGTH_MAX) return err(WRONG_NUMBER);
   const parts = text === "" ? null : FORM.exec(text);
   if (!parts) return err(WRONG_FORM);
@@ -114,7 +114,7 @@ function parse(text: string): Result<Amount, string> {
 }
 
 /** Away from zero: who wants a little gets a little. */
-function rounded(amount: Amount, smallest: SmallestUnit): Amount {
+function rounded(amount: QuantityValue, smallest: SmallestUnit): QuantityValue {
   const { unscaled, exponent } = amount;
   if (exponent >= smallest) return amount;
   const divisor = 10n ** BigInt(smallest - exponent);
@@ -124,7 +124,7 @@ function rounded(amount: Amount, smallest: SmallestUnit): Amount {
 }
 
 /** Binary amounts end at 2^63 - 1. */
-function capped(amount: Amount): Amount {
+function capped(amount: QuantityValue): QuantityValue {
   const scale = 10n ** BigInt(-amount.exponent);
   const isNegative = amount.unscaled < 0n;
   const magnitude = isNegative ? -amount.unscaled : amount.unscaled;
@@ -133,7 +133,7 @@ function capped(amount: Amount): Amount {
 }
 
 /** The amount of a text; undefined for a text that is no quantity. */
-function amountOf(text: string): Amount | undefined {
+function amountOf(text: string): QuantityValue | undefined {
   const parsed = parse(text);
   return parsed.ok ? parsed.value : undefined;
 }
@@ -154,7 +154,7 @@ export function quantityValue(text: string): number {
 export function compareQuantities(a: string, b: string): number {
   const [left, right] = [amountOf(a), amountOf(b)];
   const exponent = Math.min(left?.exponent ?? 0, right?.exponent ?? 0);
-  const units = (amount: Amount | undefined): bigint => (amount ? amount.unscaled * 10n ** BigInt(amount.exponent - exponent) : 0n);
+  const units = (amount: QuantityValue | undefined): bigint => (amount ? amount.unscaled * 10n ** BigInt(amount.exponent - exponent) : 0n);
   const difference = units(left) - units(right);
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }

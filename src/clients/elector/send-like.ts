@@ -1,5 +1,5 @@
 /** What an elector and a fenced writer ask of `fetch`, and one object of an API server by its path. */
-import { type Answer, refusal } from "../../api/client/fetch-like";
+import { type FetchAnswer, refusal } from "../../api/client/fetch-like";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { parseJson } from "../../core/encoding/exact-json";
 import type { Clock } from "../../core/base/ports";
@@ -14,7 +14,7 @@ export interface Sent {
 }
 
 /** A request to `path`, which begins after the cluster's URL, with whatever credentials it takes. Rejects when `signal` aborts. */
-export type SendLike = (path: string, init: Sent) => Promise<Answer>;
+export type SendLike = (path: string, init: Sent) => Promise<FetchAnswer>;
 
 /** The answers that a compare-and-swap expects. `conflict`: the object is another one by now, or one is there already. */
 export type Swapped<T> = { readonly kind: "stored"; readonly object: T } | { readonly kind: "conflict" } | { readonly kind: "missing" };

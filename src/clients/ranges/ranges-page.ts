@@ -3,7 +3,7 @@
  * force.
  */
 import type { RangesView } from "../../addresses/ranges/service-ranges";
-import { type Answer, refusal } from "../../api/client/fetch-like";
+import { type FetchAnswer, refusal } from "../../api/client/fetch-like";
 
 const PAGE = "/ranges";
 /** Characters that an error shows of an answer that cannot be read. */
@@ -13,7 +13,7 @@ export class RangesPage {
   #isServed = false;
   #failures = 0;
 
-  constructor(private readonly get: (path: string) => Promise<Answer>) {}
+  constructor(private readonly get: (path: string) => Promise<FetchAnswer>) {}
 
   /** Counts a failed read of a page that was expected. */
   noteFailure(): void {

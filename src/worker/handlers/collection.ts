@@ -3,7 +3,7 @@ import { COLLECTION_HEADER, encodeCollection } from "../../api/store/list/collec
 import type { Result } from "../../core/base/result";
 import { badRequest, type Status } from "../../api/meta/status";
 import { parseIncludeObject } from "../../api/meta/table";
-import type { CollectionRequest, Representation } from "../../api/rpc/store";
+import type { CollectionRequest, AnswerForm } from "../../api/rpc/store";
 import { compressed } from "../http/answer/compress";
 import { answerOfCopy, noteSource } from "../routing/list-copies";
 import type { CollectionOptions } from "../http/read/collection-options";
@@ -15,7 +15,7 @@ import { rerendered } from "../http/answer/rerender";
 const COLLECTION_URL = "http://store/collection";
 
 /** The representation that the client asked for, or why it cannot have it. */
-export function representationOf(request: ResourceRequest): Result<Representation, Status> {
+export function representationOf(request: ResourceRequest): Result<AnswerForm, Status> {
   const { transform } = request.accepted;
   if (transform.as !== "table") return { ok: true, value: transform };
   const include = parseIncludeObject(request.query.get("includeObject") ?? "");
@@ -30,7 +30,7 @@ export function representationOf(request: ResourceRequest): Result<Representatio
 export async function askCollection(
   request: ResourceRequest,
   options: CollectionOptions,
-  representation: Representation,
+  representation: AnswerForm,
   extra: Pick<CollectionRequest, "deleteOptions" | "watchedBy"> = {},
 ): Promise<Result<Response, Status>> {
   const { cluster, verb, namespace, definition, version } = request.info;

@@ -3,7 +3,7 @@ import { type AgentSetting, type Ending, runAgent, type Stop } from "../../../sr
 import type { AskProxy } from "../../../src/clients/agent/node/proxy-reporter";
 import type { AgentPorts, EndpointKeeper } from "../../../src/clients/agent/ports/agent-ports";
 import { type ApiClient, SentApi } from "../../../src/clients/agent/ports/api-client";
-import type { Answer } from "../../../src/api/client/fetch-like";
+import type { FetchAnswer } from "../../../src/api/client/fetch-like";
 import type { Lease, Node } from "../../../src/api/meta/kubernetes";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
@@ -37,7 +37,7 @@ export class AgentWorld extends ApiWorld {
     super([nodesDefinition, leasesDefinition]);
   }
 
-  override async answer(path: string, init: Sent): Promise<Answer> {
+  override async answer(path: string, init: Sent): Promise<FetchAnswer> {
     const answer = await super.answer(path, init);
     const { writer } = WRITER.exec(init.method === "PATCH" && answer.status === 200 ? (init.body ?? "") : "")?.groups ?? {};
     const last = this.writers.at(-1);

@@ -2,7 +2,7 @@
  * API servers with real stores in virtual time, for clients of the API: a network in front that is slow and loses what it carries, a server that dies,
  * processes that pause, sleep and die, and whose clocks are apart.
  */
-import type { Answer } from "../../../src/api/client/fetch-like";
+import type { FetchAnswer } from "../../../src/api/client/fetch-like";
 import { notFound, succeeded } from "../../../src/api/meta/status";
 import { apiVersionOf, spliceTypeMeta, typeHead } from "../../../src/api/meta/type-meta";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
@@ -66,7 +66,7 @@ export class ApiWorld {
     this.#isDown = false;
   }
 
-  async answer(path: string, init: Sent): Promise<Answer> {
+  async answer(path: string, init: Sent): Promise<FetchAnswer> {
     if (this.#isDown) throw new Error("connection refused");
     const { method = "GET", body = "" } = init;
     const { pathname, searchParams } = new URL(path, "http://h");
@@ -103,7 +103,7 @@ export class ApiWorld {
     });
   }
 
-  #report({ world, namespace, name }: Asked, body: string): Answer {
+  #report({ world, namespace, name }: Asked, body: string): FetchAnswer {
     const report = parseReport(JSON.parse(body) as never);
     if (!report.ok) return answerOf(422, JSON.stringify(report.error));
     if (!world.store.get({ namespace, name }, "").ok) return answerOf(404, JSON.stringify(notFound(world.definition, name)));
@@ -111,7 +111,7 @@ export class ApiWorld {
     return answerOf(200, JSON.stringify(succeeded(200, "the report is kept")));
   }
 
-  #list({ world, namespace }: Asked, query: URLSearchParams): Answer {
+  #list({ world, namespace }: Asked, query: URLSearchParams): FetchAnswer {
     const request = collectionRequest(world.definition, { namespace, fieldSelector: query.get("fieldSelector") ?? "" });
     const page = listPage(world.store, request, world.definition);
     if (!page.ok) return answerOf(page.error.code ?? 500, JSON.stringify(page.error));
@@ -120,7 +120,7 @@ export class ApiWorld {
     return answerOf(200, `${envelope.head}${rows.join(",")}${envelope.tail}`);
   }
 
-  #watch({ world, namespace }: Asked, query: URLSearchParams): Answer {
+  #watch({ world, namespace }: Asked, query: URLSearchParams): FetchAnswer {
     const watch = new ServedWatch();
     const request = collectionRequest(world.definition, {
       verb: "watch",
@@ -137,14 +137,14 @@ export class ApiWorld {
   }
 }
 
-function resultOf({ kind, group }: ResourceDefinition, result: GetResult | WriteResult): Answer {
+function resultOf({ kind, group }: ResourceDefinition, result: GetResult | WriteResult): FetchAnswer {
   if (result.ok) {
     return answerOf("code" in result ? result.code : 200, spliceTypeMeta(typeHead(kind, apiVersionOf(group, "v1")), result.object));
   }
   return answerOf(result.status.code ?? 500, JSON.stringify(result.status));
 }
 
-function answerOf(status: number, text: string): Answer {
+function answerOf(status: number, text: string): FetchAnswer {
   return { status, text: () => Promise.resolve(text), body: null };
 }
 
@@ -273,7 +273,7 @@ export class SimProcess {
     });
 
   /** A body whose chunks, and whose end, take their time and reach a process that runs. */
-  #heard(answer: Answer, path: string, init: Sent): Answer {
+  #heard(answer: FetchAnswer, path: string, init: Sent): FetchAnswer {
     const { body } = answer;
     if (!body || !(Symbol.asyncIterator in body)) return answer;
     const chunks = (body as AsyncIterable<string>)[Symbol.asyncIterator]();

@@ -12,8 +12,8 @@ import type { Strategy, StrategyContext } from "../resource";
 import { specialAddressMessages } from "../../../core/net/special-addresses";
 
 type Subset = NonNullable<Endpoints["subsets"]>[number];
-type Address = NonNullable<Subset["addresses"]>[number];
-type Port = NonNullable<Subset["ports"]>[number];
+type SubsetAddress = NonNullable<Subset["addresses"]>[number];
+type SubsetPort = NonNullable<Subset["ports"]>[number];
 
 /** Subsets that an update leaves as they are need not hold to the rules: older releases may have taken them. */
 function validateEndpoints(endpoints: Endpoints, _: StrategyContext, before?: Endpoints): FieldError[] {
@@ -36,7 +36,7 @@ function validateSubsets(endpoints: Endpoints): FieldError[] {
   return errors;
 }
 
-function validateEndpointAddress(field: string, address: Address, errors: FieldError[]): void {
+function validateEndpointAddress(field: string, address: SubsetAddress, errors: FieldError[]): void {
   const parsed = parseAddress(address.ip);
   if (!parsed.ok) {
     errors.push(invalidValue(`${field}.ip`, address.ip, ADDRESS_ERROR_TEXT[parsed.error]));
@@ -55,7 +55,7 @@ function validateEndpointAddress(field: string, address: Address, errors: FieldE
   }
 }
 
-function validatePort(field: string, port: Port, requireName: boolean, errors: FieldError[]): void {
+function validatePort(field: string, port: SubsetPort, requireName: boolean, errors: FieldError[]): void {
   const name = port.name ?? "";
   if (name === "") {
     if (requireName) errors.push(required(`${field}.name`));

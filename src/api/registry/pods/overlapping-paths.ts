@@ -5,7 +5,7 @@ type Source = NonNullable<NonNullable<Volume["projected"]>["sources"]>[number];
 type Items = readonly { path: string }[] | undefined;
 
 /** A path, and what it comes from; "" = the volume has one source only. */
-interface Place {
+interface VolumePath {
   path: string;
   source: string;
 }
@@ -16,7 +16,7 @@ const COMPARED_MAX = 100;
 /** One text for each pair. */
 export function overlappingPaths({ name, configMap, secret, downwardAPI, projected }: Volume): string[] {
   const warnings: string[] = [];
-  const told = (kind: string, places: readonly Place[]): void => {
+  const told = (kind: string, places: readonly VolumePath[]): void => {
     for (const pair of overlaps(places)) warnings.push(`volume ${JSON.stringify(name)} (${kind}): overlapping paths: ${pair}`);
   };
   if (configMap) told(`ConfigMap ${JSON.stringify(configMap.name ?? "")}`, placesOf(configMap.items, ""));
@@ -30,11 +30,18 @@ export function overlappingPaths({ name, configMap, secret, downwardAPI, project
   return warnings;
 }
 
-function placesOf(items: Items, source: string): Place[] {
+function placesOf(items: Items, source: string): VolumePath[] {
   return (items ?? []).map(({ path }) => ({ path, source }));
 }
 
-function projectedPlaces({ configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate }: Source): Place[] {
+function projectedPlaces({
+  configMap,
+  secret,
+  downwardAPI,
+  serviceAccountToken,
+  clusterTrustBundle,
+  podCertificate,
+}: Source): VolumePath[] {
   if (configMap?.items) return placesOf(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? "")}`);
   if (secret?.items) return placesOf(secret.items, `Secret ${JSON.stringify(secret.name ?? "")}`);
   if (downwardAPI?.items) return placesOf(downwardAPI.items, "DownwardAPI");
@@ -51,9 +58,9 @@ function projectedPlaces({ configMap, secret, downwardAPI, serviceAccountToken, 
   return parts.flatMap(([path, source]) => (path ? [{ path, source }] : []));
 }
 
-function overlaps(places: readonly Place[]): string[] {
+function overlaps(places: readonly VolumePath[]): string[] {
   const pairs: string[] = [];
-  const before: Place[] = [];
+  const before: VolumePath[] = [];
   for (const { path: given, source } of places) {
     const place = { path: given.replace(/\/+$/, ""), source };
     if (pairs.length >= COMPARED_MAX) break;
@@ -68,6 +75,6 @@ function overlap(one: string, other: string): boolean {
   return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 }
 
-function shown({ path, source }: Place): string {
+function shown({ path, source }: VolumePath): string {
   return source === "" ? JSON.stringify(path) : `${JSON.stringify(path)} (${source})`;
 }

@@ -18,7 +18,7 @@ import { isExtendedResource, isNativeResource, isStandardResource, validateAmoun
 import { validateLifecycle, validateProbe } from "./validate-probe";
 
 type Resources = NonNullable<Container["resources"]>;
-type Quantities = Readonly<Record<string, string>>;
+type ContainerQuantities = Readonly<Record<string, string>>;
 
 const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
@@ -148,10 +148,10 @@ function validateMounts({ volumeMounts = [] }: Container, field: string, volumes
 
 /** Appends the errors of what a container, or the overhead of a Pod, needs and may use. */
 export function validateResources(resources: Resources | undefined, field: string, errors: FieldError[]): void {
-  const limits: Quantities = resources?.limits ?? {};
+  const limits: ContainerQuantities = resources?.limits ?? {};
   const names: string[] = [];
   for (const list of LISTS) {
-    const quantities: Quantities = resources?.[list] ?? {};
+    const quantities: ContainerQuantities = resources?.[list] ?? {};
     for (const name of Object.keys(quantities).sort()) {
       const quantity = quantities[name] ?? "";
       const at = `${field}.${list}[${name}]`;
@@ -165,7 +165,7 @@ export function validateResources(resources: Resources | undefined, field: strin
   if (isHuge && !names.includes("cpu") && !names.includes("memory")) errors.push(forbiddenField(field, "HugePages require cpu or memory"));
 }
 
-function validateRequest(name: string, quantity: string, limits: Quantities, field: string, errors: FieldError[]): void {
+function validateRequest(name: string, quantity: string, limits: ContainerQuantities, field: string, errors: FieldError[]): void {
   const mayOvercommit = isNativeResource(name) && !name.startsWith(HUGE_PAGES);
   const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
   if (limit === undefined) {

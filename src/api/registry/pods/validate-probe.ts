@@ -5,7 +5,7 @@ import type { Container, Probe } from "../../meta/kubernetes";
 import { validatePortOrName } from "../port-rules";
 
 type Lifecycle = NonNullable<Container["lifecycle"]>;
-type Handler = NonNullable<Lifecycle["preStop"]> & Pick<Probe, "grpc">;
+type ProbeHandler = NonNullable<Lifecycle["preStop"]> & Pick<Probe, "grpc">;
 
 const KINDS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] as const;
 const COUNTS = ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] as const;
@@ -43,7 +43,7 @@ export function validateLifecycle(lifecycle: Lifecycle | undefined, field: strin
 }
 
 /** Exactly one way to look or act. */
-function validateHandler(handler: Handler, field: string, grace: Int64, errors: FieldError[]): void {
+function validateHandler(handler: ProbeHandler, field: string, grace: Int64, errors: FieldError[]): void {
   const given = KINDS.filter((kind) => handler[kind]);
   if (given.length === 0) errors.push(required(field, "must specify a handler type"));
   given.forEach((kind, i) => {
@@ -53,7 +53,7 @@ function validateHandler(handler: Handler, field: string, grace: Int64, errors: 
   });
 }
 
-function validateAction(kind: (typeof KINDS)[number], handler: Handler, field: string, grace: Int64, errors: FieldError[]): void {
+function validateAction(kind: (typeof KINDS)[number], handler: ProbeHandler, field: string, grace: Int64, errors: FieldError[]): void {
   const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
   if (kind === "exec" && !exec?.command?.length) errors.push(required(`${field}.command`));
   if (kind === "httpGet" && httpGet) validateHttp(httpGet, field, errors);

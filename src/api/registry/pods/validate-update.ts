@@ -7,8 +7,8 @@ import { validateImages } from "./validate-container";
 
 type Affinity = NonNullable<PodSpec["affinity"]>;
 type Terms = NonNullable<NonNullable<Affinity["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]>["nodeSelectorTerms"];
-type Term = Terms[number];
-type Requirements = NonNullable<Term["matchExpressions"]>;
+type NodeSelectorTerm = Terms[number];
+type Requirements = NonNullable<NodeSelectorTerm["matchExpressions"]>;
 
 const TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
 const SECONDS_MAX = 2 ** 31 - 1;
@@ -97,14 +97,14 @@ function validateNodeAffinity(wanted: PodSpec, stored: PodSpec, errors: FieldErr
 }
 
 /** Whether a term has all requirements of the other at their places. A term without any matches no node, and gets none. */
-function isNarrower(term: Term, before: Term): boolean {
+function isNarrower(term: NodeSelectorTerm, before: NodeSelectorTerm): boolean {
   const members = ["matchExpressions", "matchFields"] as const;
   if (members.every((member) => !before[member]?.length)) return members.every((member) => !term[member]?.length);
   return members.every((member) => semanticEqual(term[member]?.slice(0, before[member]?.length ?? 0), before[member]));
 }
 
 /** Upstream prints its internal type, whose members have Go's names. */
-function printedTerm({ matchExpressions, matchFields }: Term): object {
+function printedTerm({ matchExpressions, matchFields }: NodeSelectorTerm): object {
   const printed = (requirements: Requirements | undefined): object[] | null =>
     requirements?.map(({ key, operator, values }) => ({ Key: key, Operator: operator, Values: values ?? null })) ?? null;
   return { MatchExpressions: printed(matchExpressions), MatchFields: printed(matchFields) };

@@ -10,7 +10,7 @@ import type { Change, Strategy } from "../resource";
 import { isQuotaResource, isStandardResource, validateAmount } from "../resource-names";
 
 type Spec = NonNullable<ResourceQuota["spec"]>;
-type Quantities = Readonly<Record<string, string>> | undefined;
+type QuotaQuantities = Readonly<Record<string, string>> | undefined;
 
 const COMPUTE = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
 const POD_SCOPES = ["Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"];
@@ -24,7 +24,7 @@ const ONLY_EXISTS_TEXT =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, " +
   "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-function validateQuantities(field: string, quantities: Quantities, errors: FieldError[]): void {
+function validateQuantities(field: string, quantities: QuotaQuantities, errors: FieldError[]): void {
   for (const [name, quantity] of Object.entries(quantities ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const at = `${field}[${name}]`;
     const messages = [...validateQualifiedName(name)];

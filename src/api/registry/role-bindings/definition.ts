@@ -8,12 +8,10 @@ import { ClusterRoleBindingSchema, RoleBindingSchema } from "../../schema/kinds/
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { type Cell, defineResource } from "../resource";
-import { clusterRoleBindingStrategy, roleBindingStrategy } from "./strategy";
+import { type AnyRoleBinding, clusterRoleBindingStrategy, roleBindingStrategy } from "./strategy";
 
-type AnyBinding = RoleBinding | ClusterRoleBinding;
-
-function cells(binding: AnyBinding, now: number): Cell[] {
-  const { roleRef, subjects = [] } = binding as Partial<AnyBinding>;
+function cells(binding: AnyRoleBinding, now: number): Cell[] {
+  const { roleRef, subjects = [] } = binding as Partial<AnyRoleBinding>;
   const named = (kind: string, text: (subject: RbacSubject) => string) =>
     subjects
       .filter((subject) => subject.kind === kind)

@@ -12,14 +12,14 @@ import type { Change, Strategy } from "../resource";
 import { validateSegmentName } from "../segment-names";
 
 /** Bindings of both kinds have the same members. */
-type AnyBinding = RoleBinding | ClusterRoleBinding;
+export type AnyRoleBinding = RoleBinding | ClusterRoleBinding;
 
 const SERVICE_ACCOUNT = "ServiceAccount";
 const NAMED = ["User", "Group"];
 
-function defaultGroups(binding: AnyBinding): void {
+function defaultGroups(binding: AnyRoleBinding): void {
   // a document may lack the member: Go reads a reference without texts
-  const roleRef: Partial<AnyBinding["roleRef"]> = (binding as Partial<AnyBinding>).roleRef ?? {};
+  const roleRef: Partial<AnyRoleBinding["roleRef"]> = (binding as Partial<AnyRoleBinding>).roleRef ?? {};
   const { apiGroup, kind = "", name = "" } = roleRef;
   binding.roleRef = { apiGroup: apiGroup || RBAC_GROUP, kind, name };
   for (const subject of binding.subjects ?? []) {
@@ -27,7 +27,7 @@ function defaultGroups(binding: AnyBinding): void {
   }
 }
 
-function validateRoleRef({ roleRef }: AnyBinding, kinds: readonly string[], errors: FieldError[]): void {
+function validateRoleRef({ roleRef }: AnyRoleBinding, kinds: readonly string[], errors: FieldError[]): void {
   const { apiGroup, kind, name } = roleRef;
   if (apiGroup !== RBAC_GROUP) errors.push(notSupported("roleRef.apiGroup", apiGroup, [RBAC_GROUP]));
   if (!kinds.includes(kind)) errors.push(notSupported("roleRef.kind", kind, kinds));
@@ -49,7 +49,7 @@ function validateSubject(subject: RbacSubject, field: string, namespaced: boolea
 }
 
 /** Changing roleRef would give the subjects another role. */
-function keepsRole({ after, before }: Change<AnyBinding>): FieldError[] {
+function keepsRole({ after, before }: Change<AnyRoleBinding>): FieldError[] {
   const { apiGroup, kind, name } = after.roleRef;
   const { roleRef: old } = before;
   if (apiGroup === old.apiGroup && kind === old.kind && name === old.name) return [];
@@ -57,7 +57,7 @@ function keepsRole({ after, before }: Change<AnyBinding>): FieldError[] {
   return [invalidValue("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "cannot change roleRef")];
 }
 
-function bindingStrategy(namespaced: boolean, kinds: readonly string[]): Strategy<AnyBinding> {
+function bindingStrategy(namespaced: boolean, kinds: readonly string[]): Strategy<AnyRoleBinding> {
   return {
     ...BASE_STRATEGY,
     validateName: validateSegmentName,

@@ -84,10 +84,10 @@ export function operationProblems(text: string): string[] {
 }
 
 /** What a text is read as: a value of a schema, a value of any form, or (the elements of) a JSON patch. */
-type Shape = FieldType | { kind: "any" } | { kind: "operations" } | { kind: "operation" };
+type TextShape = FieldType | { kind: "any" } | { kind: "operations" } | { kind: "operation" };
 
 /** Source: jsonPatchOp in apiserver pkg/endpoints/handlers/patch.go. */
-const OPERATION_FIELDS: ReadonlyMap<string, Shape> = new Map<string, Shape>([
+const OPERATION_FIELDS: ReadonlyMap<string, TextShape> = new Map<string, TextShape>([
   ["op", { kind: "string" }],
   ["path", { kind: "string" }],
   ["from", { kind: "string" }],
@@ -111,7 +111,7 @@ class DuplicateReader {
   constructor(private readonly text: string) {}
 
   /** Reads one value; `type` undefined = nothing below is reported. The text is known to be valid and of bounded depth. */
-  value(type: Shape | undefined, path: string, isRoot = false): void {
+  value(type: TextShape | undefined, path: string, isRoot = false): void {
     const first = this.peek();
     if (first === "{") this.object(type, path, isRoot);
     else if (first === "[") this.array(type, path);
@@ -119,7 +119,7 @@ class DuplicateReader {
     else while (this.at < this.text.length && !",]} \t\r\n".includes(this.text.charAt(this.at))) this.at++;
   }
 
-  private object(type: Shape | undefined, path: string, isRoot: boolean): void {
+  private object(type: TextShape | undefined, path: string, isRoot: boolean): void {
     const seen = new Map<string, boolean>();
     this.at++;
     while (this.peek() !== "}") {
@@ -138,7 +138,7 @@ class DuplicateReader {
     this.at++;
   }
 
-  private array(type: Shape | undefined, path: string): void {
+  private array(type: TextShape | undefined, path: string): void {
     const of = this.elementType(type);
     this.at++;
     for (let index = 0; this.peek() !== "]"; index++) {
@@ -152,13 +152,13 @@ class DuplicateReader {
     if (this.problems.size < MAX_PROBLEMS) this.problems.add(problemOf(what, path));
   }
 
-  private elementType(type: Shape | undefined): Shape | undefined {
+  private elementType(type: TextShape | undefined): TextShape | undefined {
     if (type?.kind === "operations") return { kind: "operation" };
     if (type?.kind === "any") return type;
     return type?.kind === "list" ? type.of : undefined;
   }
 
-  private memberType(type: Shape | undefined, name: string, isRoot: boolean): Shape | "unknown" | undefined {
+  private memberType(type: TextShape | undefined, name: string, isRoot: boolean): TextShape | "unknown" | undefined {
     if (type === undefined || type.kind === "any") return type;
     if (type.kind === "operation") return OPERATION_FIELDS.get(name) ?? "unknown";
     if (isRoot && (name === "kind" || name === "apiVersion")) return { kind: "string" };

@@ -4,6 +4,12 @@
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };
 
+/** An object whose members nobody has looked at yet. */
+export type UncheckedObject = Record<string, unknown>;
+
+/** undefined = the member is not there */
+export type OptionalValue = JsonValue | undefined;
+
 /** How Go's decoding errors name a JSON value. */
 export function goKind(value: unknown): string {
   if (value === null) return "null";

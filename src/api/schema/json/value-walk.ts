@@ -11,7 +11,7 @@ import { normalBase64 } from "../../../core/encoding/base64";
 import { isInt64 } from "../../../core/encoding/exact-json";
 import { DEPTH_MAX, OBJECT_MAX_BYTES, TOO_LARGE } from "../decode-limits";
 import { formatMicroTime, formatTime, hasMicroFraction, isZeroTime, parseInstant, timeProblem } from "../instant";
-import { goKind } from "./json-value";
+import { goKind, type UncheckedObject } from "./json-value";
 import { canonicalQuantity, type SmallestUnit } from "../quantity";
 import type { Field, FieldType, MessageSchema } from "../types";
 
@@ -36,9 +36,7 @@ const ABSENT = Symbol("absent");
 /** Stands for a member name that the path does not show. */
 const NO_NAME = -1;
 
-type JsonObject = Record<string, unknown>;
-
-function isObject(value: unknown): value is JsonObject {
+function isObject(value: unknown): value is UncheckedObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -106,7 +104,7 @@ export class ValueWalk {
   private size = 0;
 
   /** Walks an object that is a `schema`; `depth` counts the containers around it. */
-  message(object: JsonObject, schema: MessageSchema, depth: number): void {
+  message(object: UncheckedObject, schema: MessageSchema, depth: number): void {
     const byName = schema.byName;
     for (const name in object) {
       this.members++;
@@ -126,7 +124,7 @@ export class ValueWalk {
     }
   }
 
-  private apart(object: JsonObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
+  private apart(object: UncheckedObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
     const { size } = this;
     this.size = 0;
     this.field(object, name, field, schema, depth);
@@ -138,7 +136,7 @@ export class ValueWalk {
     if (this.size > OBJECT_MAX_BYTES) this.fail(TOO_LARGE);
   }
 
-  private field(object: JsonObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
+  private field(object: UncheckedObject, name: string, field: Field, schema: MessageSchema, depth: number): void {
     const before = object[name];
     const after = this.value(before, field.type, field.presence === "plain", name, schema, depth);
     if (after !== ABSENT) this.count(name.length + MEMBER_CHARACTERS + ownSize(after));
@@ -147,7 +145,7 @@ export class ValueWalk {
     else object[name] = after;
   }
 
-  private unknown(object: JsonObject, name: string, schema: MessageSchema, depth: number): void {
+  private unknown(object: UncheckedObject, name: string, schema: MessageSchema, depth: number): void {
     // A dropped member counts too: the comparison with the text needs every member.
     this.free(object[name], depth + 1);
     delete object[name];
@@ -227,7 +225,7 @@ export class ValueWalk {
     }
   }
 
-  private map(map: JsonObject, of: FieldType, owner: MessageSchema, depth: number): void {
+  private map(map: UncheckedObject, of: FieldType, owner: MessageSchema, depth: number): void {
     for (const key in map) {
       this.members++;
       const before = map[key];
@@ -286,7 +284,7 @@ export class ValueWalk {
     }
     for (const name in value) {
       this.members++;
-      const member = (value as JsonObject)[name];
+      const member = (value as UncheckedObject)[name];
       if (isStored) this.count(name.length + MEMBER_CHARACTERS + ownSize(member));
       this.free(member, depth + 1, isStored);
     }

@@ -21,7 +21,7 @@ const ALIASED_SHARE_MAX = 0.99;
 
 /** The value of a document without errors, whose schema leaves all scalars text. Throws with Go's text where there is none. */
 export function yamlValue(document: Document.Parsed, lines: LineCounter): YamlValue {
-  const reader = new Reader(lines);
+  const reader = new YamlReader(lines);
   return { value: reader.value(document.contents), repeated: reader.repeated };
 }
 
@@ -34,7 +34,7 @@ interface Name {
 }
 
 /** What was read so far, or what one value took; aliases count as what they repeat. */
-interface Amount {
+interface YamlSize {
   nodes: number;
   chars: number;
 }
@@ -42,16 +42,16 @@ interface Amount {
 interface Anchored {
   readonly node: ParsedNode;
   /** undefined = it is being read */
-  read?: Readonly<Amount> & { readonly value: JsonValue };
+  read?: Readonly<YamlSize> & { readonly value: JsonValue };
 }
 
-class Reader {
+class YamlReader {
   readonly repeated: string[] = [];
   /** the last node of each name so far */
   readonly #anchors = new Map<string, Anchored>();
-  readonly #all: Amount = { nodes: 0, chars: 0 };
+  readonly #all: YamlSize = { nodes: 0, chars: 0 };
   /** of that, what aliases repeated */
-  readonly #aliased: Amount = { nodes: 0, chars: 0 };
+  readonly #aliased: YamlSize = { nodes: 0, chars: 0 };
 
   constructor(private readonly lines: LineCounter) {}
 

@@ -12,6 +12,7 @@ import { err, ok, type Result } from "../../../core/base/result";
 import { validateValue, type Decoded } from "../json/decode-json";
 import { TOO_MANY_VALUES } from "../decode-limits";
 import { formatMicroTime, formatTime, isWritable } from "../instant";
+import type { UncheckedObject } from "../json/json-value";
 import type { DecodeError, Field, FieldType, MessageSchema, TypeMeta } from "../types";
 import { DELIMITED, VARINT, WireReader } from "./wire-reader";
 
@@ -19,14 +20,12 @@ export const PROTOBUF_PREFIX: readonly number[] = [0x6b, 0x38, 0x73, 0x00];
 const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 const NOT_PROTOBUF = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
 
-type JsonObject = Record<string, unknown>;
-
 /** Decodes one body as a `schema`. `problems` is empty: protobuf has field numbers and no names. */
 export function decodeProtobuf(body: Uint8Array, schema: MessageSchema): Result<Decoded, DecodeError> {
   const typeMeta: TypeMeta = { apiVersion: "", kind: "" };
   if (PROTOBUF_PREFIX.some((byte, i) => body[i] !== byte)) return err({ reason: "syntax", cause: NOT_PROTOBUF, typeMeta });
   const reader = new WireReader(body, PROTOBUF_PREFIX.length);
-  const value: JsonObject = {};
+  const value: UncheckedObject = {};
   readFrame(reader, schema, typeMeta, value);
   if (reader.failure !== undefined) {
     return err({ reason: reader.failure === TOO_MANY_VALUES ? "size" : "syntax", cause: reader.failure, typeMeta });
@@ -36,7 +35,7 @@ export function decodeProtobuf(body: Uint8Array, schema: MessageSchema): Result<
 }
 
 /** The message Unknown around the object. The object is read last, whatever the order on the wire. */
-function readFrame(reader: WireReader, schema: MessageSchema, typeMeta: TypeMeta, value: JsonObject): void {
+function readFrame(reader: WireReader, schema: MessageSchema, typeMeta: TypeMeta, value: UncheckedObject): void {
   let raw: { start: number; end: number } | undefined;
   while (reader.more(reader.length)) {
     const { number, wire } = reader.tag();
@@ -70,7 +69,7 @@ function readTypeMeta(reader: WireReader, end: number, typeMeta: TypeMeta): void
 }
 
 /** Reads fields up to `end` into `out`; an inline message reads into the object of the enclosing one. */
-function readMessage(reader: WireReader, end: number, schema: MessageSchema, out: JsonObject): void {
+function readMessage(reader: WireReader, end: number, schema: MessageSchema, out: UncheckedObject): void {
   while (reader.more(end)) {
     const { number, wire } = reader.tag();
     const field = schema.byNumber.get(number);
@@ -80,18 +79,18 @@ function readMessage(reader: WireReader, end: number, schema: MessageSchema, out
   reader.closed(end);
 }
 
-function readField(reader: WireReader, field: Field, wire: number, out: JsonObject): void {
+function readField(reader: WireReader, field: Field, wire: number, out: UncheckedObject): void {
   const { type, name } = field;
   switch (type.kind) {
     case "list":
       readItems(reader, type.of, wire, name, (out[name] ??= []) as unknown[]);
       return;
     case "map":
-      readEntry(reader, type.of, wire, name, (out[name] ??= {}) as JsonObject);
+      readEntry(reader, type.of, wire, name, (out[name] ??= {}) as UncheckedObject);
       return;
     case "message": {
       // a repeated singular message merges, as the format demands
-      const inner = field.inline ? out : ((out[name] ??= {}) as JsonObject);
+      const inner = field.inline ? out : ((out[name] ??= {}) as UncheckedObject);
       if (wire === DELIMITED) readMessage(reader, reader.delimited(), type.message(), inner);
       else wrongWire(reader, wire, name);
       return;
@@ -113,7 +112,7 @@ function readItems(reader: WireReader, of: FieldType, wire: number, name: string
   reader.closed(end);
 }
 
-function readEntry(reader: WireReader, of: FieldType, wire: number, name: string, map: JsonObject): void {
+function readEntry(reader: WireReader, of: FieldType, wire: number, name: string, map: UncheckedObject): void {
   if (wire !== DELIMITED) return wrongWire(reader, wire, name);
   const end = reader.delimited();
   let key = "";
@@ -132,7 +131,7 @@ function readEntry(reader: WireReader, of: FieldType, wire: number, name: string
 /** An item of a list or the value of a map entry. */
 function readElement(reader: WireReader, of: FieldType, wire: number, name: string): unknown {
   if (of.kind === "message") {
-    const inner: JsonObject = {};
+    const inner: UncheckedObject = {};
     if (wire === DELIMITED) readMessage(reader, reader.delimited(), of.message(), inner);
     else wrongWire(reader, wire, name);
     return inner;

@@ -8,6 +8,7 @@
  */
 import { assert, assertNever } from "../../../core/base/assert";
 import { decodeBase64 } from "../../../core/encoding/base64";
+import type { UncheckedObject } from "../json/json-value";
 import { PROTOBUF_PREFIX } from "./decode-protobuf";
 import { isZeroTime, parseInstant } from "../instant";
 import { ListMeta } from "../meta";
@@ -15,12 +16,10 @@ import type { Field, FieldType, MessageSchema, TypeMeta } from "../types";
 import { DELIMITED, VARINT } from "./wire-reader";
 import { WireWriter } from "./wire-writer";
 
-type JsonObject = Record<string, unknown>;
-
 /** Writes the value of a field with its tag; undefined and null write the zero value of the type. */
 type WriteValue = (out: WireWriter, value: unknown) => void;
 /** Writes the field out of the object that has it. */
-type WriteField = (out: WireWriter, object: JsonObject) => void;
+type WriteField = (out: WireWriter, object: UncheckedObject) => void;
 
 /** Bytes of the length before a frame. */
 export const FRAME_LENGTH_BYTES = 4;
@@ -32,13 +31,13 @@ const [FIELD_1, FIELD_2, FIELD_3, FIELD_4] = [delimitedTag(1), delimitedTag(2), 
 const writer = new WireWriter();
 
 /** `value` is a normal value of `schema`, as decoding returns it. */
-export function encodeProtobuf(value: JsonObject, schema: MessageSchema, typeMeta: TypeMeta): Uint8Array<ArrayBuffer> {
+export function encodeProtobuf(value: UncheckedObject, schema: MessageSchema, typeMeta: TypeMeta): Uint8Array<ArrayBuffer> {
   writeEnveloped(value, schema, typeMeta);
   return writer.take();
 }
 
 /** One event of a watch as a frame; the object as for `encodeProtobuf`. */
-export function encodeWatchFrame(type: string, value: JsonObject, schema: MessageSchema, typeMeta: TypeMeta): Uint8Array<ArrayBuffer> {
+export function encodeWatchFrame(type: string, value: UncheckedObject, schema: MessageSchema, typeMeta: TypeMeta): Uint8Array<ArrayBuffer> {
   writeEnveloped(value, schema, typeMeta);
   writer.close(FIELD_1, 0);
   writer.close(FIELD_2, 0);
@@ -49,7 +48,7 @@ export function encodeWatchFrame(type: string, value: JsonObject, schema: Messag
 }
 
 /** Consecutive items of a list. `itemAt` gives the value at an index from 0 to `count` - 1; it is called from the last to the first. */
-export function encodeListItems(count: number, itemAt: (index: number) => JsonObject, schema: MessageSchema): Uint8Array<ArrayBuffer> {
+export function encodeListItems(count: number, itemAt: (index: number) => UncheckedObject, schema: MessageSchema): Uint8Array<ArrayBuffer> {
   // An item that cannot be read leaves the items behind it in the writer.
   writer.clear();
   const write = valueWriter(2, { kind: "message", message: () => schema });
@@ -58,7 +57,7 @@ export function encodeListItems(count: number, itemAt: (index: number) => JsonOb
 }
 
 /** What stands before the items of a list, which take `itemsBytes` together. `meta` is a value of ListMeta. */
-export function encodeListHead(meta: JsonObject, typeMeta: TypeMeta, itemsBytes: number): Uint8Array<ArrayBuffer> {
+export function encodeListHead(meta: UncheckedObject, typeMeta: TypeMeta, itemsBytes: number): Uint8Array<ArrayBuffer> {
   writer.clear();
   writeMessage(writer, meta, ListMeta);
   writer.close(FIELD_1, 0);
@@ -75,7 +74,7 @@ export function encodeListTail(): Uint8Array<ArrayBuffer> {
   return writer.take();
 }
 
-function writeEnveloped(value: JsonObject, schema: MessageSchema, typeMeta: TypeMeta): void {
+function writeEnveloped(value: UncheckedObject, schema: MessageSchema, typeMeta: TypeMeta): void {
   writer.clear();
   writeEnvelopeTail();
   const from = writer.length;
@@ -110,7 +109,7 @@ function writersOf(schema: MessageSchema): readonly WriteField[] {
   return writers;
 }
 
-function writeMessage(out: WireWriter, value: JsonObject, schema: MessageSchema): void {
+function writeMessage(out: WireWriter, value: UncheckedObject, schema: MessageSchema): void {
   for (const write of writersOf(schema)) write(out, value);
 }
 
@@ -136,7 +135,7 @@ function listWriter(name: string, write: WriteValue): WriteField {
 
 function mapWriter(name: string, tag: number, write: WriteValue): WriteField {
   return (out, object) => {
-    const map = object[name] as JsonObject | null | undefined;
+    const map = object[name] as UncheckedObject | null | undefined;
     if (!map) return;
     const keys = Object.keys(map).sort();
     for (let i = keys.length - 1; i >= 0; i--) {
@@ -164,7 +163,7 @@ function valueWriter(number: number, type: FieldType): WriteValue {
       // A schema may contain itself: its fields are known when it is written first.
       let writers: readonly WriteField[] | undefined;
       return (out, value) => {
-        const object = (value ?? {}) as JsonObject;
+        const object = (value ?? {}) as UncheckedObject;
         const from = out.length;
         for (const write of (writers ??= writersOf(type.message()))) write(out, object);
         out.close(tag, from);

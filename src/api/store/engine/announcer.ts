@@ -12,7 +12,7 @@ export interface AnnouncerPorts {
   recorder: Recorder;
 }
 
-interface Waiting {
+interface WaitingWork {
   work(): void;
   resolve(): void;
   reject(error: unknown): void;
@@ -22,7 +22,7 @@ export class Announcer {
   readonly hub: WatchHub;
   readonly awaited: AwaitedRevisions;
   /** in the order in which they were asked for; none of them waits for a sync that has begun */
-  #waiting: Waiting[] = [];
+  #waiting: WaitingWork[] = [];
   #syncing = false;
 
   /** `revision`: the newest one, which is durable already. */
@@ -86,7 +86,7 @@ export class Announcer {
   }
 }
 
-function settle({ work, resolve, reject }: Waiting): void {
+function settle({ work, resolve, reject }: WaitingWork): void {
   try {
     work();
     resolve();

@@ -2,13 +2,13 @@
 import type { Clock } from "../../../core/base/ports";
 import { AWAITED_REVISION_MS, AWAITED_REVISIONS_MAX } from "../state/limits";
 
-interface Waiting {
+interface WaitingReader {
   revision: number;
   wake(): void;
 }
 
 export class AwaitedRevisions {
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingReader>();
 
   constructor(private readonly clock: Clock) {}
 
@@ -16,7 +16,7 @@ export class AwaitedRevisions {
   wait(revision: number): Promise<void> {
     if (this.#waiting.size >= AWAITED_REVISIONS_MAX) return Promise.resolve();
     return new Promise((resolve) => {
-      const waiting: Waiting = {
+      const waiting: WaitingReader = {
         revision,
         wake: () => {
           this.#waiting.delete(waiting);

@@ -40,7 +40,7 @@ interface InternalWork {
   run(turn: StoreTurn): unknown;
 }
 
-type Outcome = WriteOutcome | { kind: "value"; value: unknown };
+type OperationOutcome = WriteOutcome | { kind: "value"; value: unknown };
 
 type Job<Supply> = PendingWrite<Supply> | InternalWork;
 
@@ -48,7 +48,7 @@ export class StoreEngine<Supply = undefined> {
   readonly definition: ResourceDefinition;
   readonly hub: WatchHub;
   readonly #options: StoreOptions<Supply>;
-  readonly #batcher: Batcher<Job<Supply>, Outcome>;
+  readonly #batcher: Batcher<Job<Supply>, OperationOutcome>;
   readonly #revisions: Revisions<Supply>;
   readonly #reserved = new ReservedKeys<Supply>();
   readonly #decider: WriteDecider<Supply>;
@@ -64,7 +64,7 @@ export class StoreEngine<Supply = undefined> {
     this.#decider = new WriteDecider(options, this.#revisions, this.#reserved);
     this.#announcer = new Announcer({ ...options, resource: this.definition.resource }, this.revision);
     this.hub = this.#announcer.hub;
-    this.#batcher = new Batcher<Job<Supply>, Outcome>({
+    this.#batcher = new Batcher<Job<Supply>, OperationOutcome>({
       clock: options.clock,
       apply: (jobs) => this.#turn(jobs),
       refuse: () => ({ kind: "done", result: tooMany() }),
@@ -222,7 +222,7 @@ export class StoreEngine<Supply = undefined> {
   }
 
   /** All operations of one turn of the event loop: one transaction, hence one disk sync. */
-  #turn(jobs: readonly Job<Supply>[]): Outcome[] {
+  #turn(jobs: readonly Job<Supply>[]): OperationOutcome[] {
     const { storage, extension } = this.#options;
     const revisions = this.#revisions;
     const outcomes = storage.transaction(() => {
@@ -253,7 +253,7 @@ export class StoreEngine<Supply = undefined> {
   }
 
   /** One job in its own savepoint: what it throws is its own 500 and undoes only what it wrote. */
-  #isolated(job: Job<Supply>): Outcome {
+  #isolated(job: Job<Supply>): OperationOutcome {
     const { extension, recorder, storage } = this.#options;
     const savepoint = this.#revisions.savepoint();
     try {
@@ -269,7 +269,7 @@ export class StoreEngine<Supply = undefined> {
     }
   }
 
-  #runInternal(work: InternalWork): Outcome {
+  #runInternal(work: InternalWork): OperationOutcome {
     return { kind: "value", value: work.run(turnOver(this.#options.storage, this.#revisions)) };
   }
 

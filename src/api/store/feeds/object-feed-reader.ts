@@ -6,10 +6,10 @@ import { storageKey } from "../state/keys";
 import { FEED_PAGE_MAX_CHARS } from "../state/limits";
 import type { StoreEngine } from "../engine/store-engine";
 
-type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
+export type FeedStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
 
 export class ObjectFeedReader {
-  constructor(private readonly store: AnyStore) {}
+  constructor(private readonly store: FeedStore) {}
 
   /** See ObjectFeed. A cursor of another incarnation or of the future is as good as none. */
   objectsSince(cursor: StoreCursor | undefined, limit: number): FedChanges {

@@ -13,19 +13,17 @@ import type { CommittedChange } from "../state/extension";
 import { historyAfter } from "../state/history";
 import { namespaceRange, objectKey, storageKey } from "../state/keys";
 import { FEED_PAGE_MAX_CHARS, LARGE_ENTRIES_TOGETHER } from "../state/limits";
-import type { StoreEngine } from "../engine/store-engine";
 import type { HistoryEntry } from "../state/store-storage";
+import type { FeedStore } from "./object-feed-reader";
 
 /** Rows that one search for objects reads, some milliseconds of the store's thread. The next call goes on behind them. */
 export const SEARCHED_ROWS_MAX = 1_000;
-
-type AnyStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
 
 export class ObjectLinksReader {
   /** changes after this revision do not matter to garbage collection; a new object does not know and starts at its head */
   #relevantRevision: number;
 
-  constructor(private readonly store: AnyStore) {
+  constructor(private readonly store: FeedStore) {
     this.#relevantRevision = store.revision;
   }
 

@@ -8,11 +8,11 @@ import type { StoreEngine } from "../engine/store-engine";
 /** Rows read in one turn, some milliseconds of the store's thread. */
 const TURN_ROWS = 1_000;
 
-type ReadStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "isOfAnotherLife" | "incarnation">;
+type ValuesStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "isOfAnotherLife" | "incarnation">;
 
 /** Answers of writers go out between the turns. A cursor of another incarnation, or of the future, is as good as none. */
 export async function objectValuesSince(
-  store: ReadStore,
+  store: ValuesStore,
   clock: Pick<Clock, "nextTurn">,
   { namespace, path }: ValuesQuestion,
   since: StoreCursor | undefined,

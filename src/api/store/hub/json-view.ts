@@ -10,11 +10,11 @@ import { bookmarkFrame, bookmarkMetadata, changeFrame, eventFrame } from "../../
 import type { ResourceDefinition } from "../../registry/resource";
 import type { JsonObject, JsonValue } from "../../schema/json/json-value";
 import type { Field, MessageSchema } from "../../schema/types";
-import type { Representation } from "../../rpc/store";
+import type { AnswerForm } from "../../rpc/store";
 import type { JsonList, View } from "./view";
 
 /** As for `viewOf`. */
-export function jsonViewOf(definition: ResourceDefinition, version: string, representation: Representation, now: () => number): View {
+export function jsonViewOf(definition: ResourceDefinition, version: string, representation: AnswerForm, now: () => number): View {
   const apiVersion = apiVersionOf(definition.group, version);
   const convert = definition.representationOf?.fromStored;
   const served = convert ? (stored: string) => JSON.stringify(convert(parseJson(stored) as KubeObject)) : (stored: string) => stored;

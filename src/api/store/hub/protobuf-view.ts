@@ -7,27 +7,26 @@ import type { ListMeta } from "../../meta/list";
 import type { Status } from "../../meta/status";
 import { apiVersionOf } from "../../meta/type-meta";
 import type { ResourceDefinition } from "../../registry/resource";
-import type { Representation } from "../../rpc/store";
+import type { AnswerForm } from "../../rpc/store";
+import type { UncheckedObject } from "../../schema/json/json-value";
 import { encodeListHead, encodeListItems, encodeListTail, encodeWatchFrame } from "../../schema/protobuf/encode-protobuf";
 import { PartialObjectMetadataSchema, StatusSchema } from "../../schema/meta";
 import type { MessageSchema, TypeMeta } from "../../schema/types";
 import type { ProtobufList, View } from "./view";
 
-type JsonObject = Record<string, unknown>;
-
 /** Tables have no protobuf form. */
-export type ProtobufRepresentation = Exclude<Representation, { as: "table" }>;
+export type ProtobufRepresentation = Exclude<AnswerForm, { as: "table" }>;
 
 /** As for `viewOf`. */
 export function protobufViewOf(definition: ResourceDefinition, version: string, representation: ProtobufRepresentation): View {
   const { typeMeta, schema } = formOf(definition, version, representation);
   const listType: TypeMeta = { ...typeMeta, kind: `${typeMeta.kind}List` };
   const convert = definition.representationOf?.fromStored;
-  const shown = (stored: string): JsonObject => {
-    const object = parseJson(stored) as JsonObject;
+  const shown = (stored: string): UncheckedObject => {
+    const object = parseJson(stored) as UncheckedObject;
     return convert ? { ...convert(object as KubeObject) } : object;
   };
-  const frame = (type: EventType, object: JsonObject): Uint8Array<ArrayBuffer> => encodeWatchFrame(type, object, schema, typeMeta);
+  const frame = (type: EventType, object: UncheckedObject): Uint8Array<ArrayBuffer> => encodeWatchFrame(type, object, schema, typeMeta);
   return {
     id: `protobuf/${typeMeta.apiVersion}/${typeMeta.kind}`,
     list: (meta, stored) =>

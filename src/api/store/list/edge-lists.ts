@@ -4,7 +4,7 @@ import type { Clock, Digest } from "../../../core/base/ports";
 import { isRecent, isUsable, type ListCopy, openListCopy } from "./list-copy";
 import type { SeenStore } from "./list-source";
 
-interface Known {
+interface KnownList {
   seen: SeenStore;
   copy: ListCopy | undefined;
   /** when KV was asked last */
@@ -12,7 +12,7 @@ interface Known {
 }
 
 export class EdgeLists {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownList>();
 
   constructor(
     private readonly clock: Pick<Clock, "now">,
@@ -52,12 +52,12 @@ export class EdgeLists {
     return this.#usable(known);
   }
 
-  #usable({ copy, seen }: Known): ListCopy | undefined {
+  #usable({ copy, seen }: KnownList): ListCopy | undefined {
     return copy && isUsable(copy, seen, this.clock.now()) ? copy : undefined;
   }
 
   /** Keeps the copy. When all copies together would take too much memory, it replaces them. */
-  #hold(known: Known, copy: ListCopy): void {
+  #hold(known: KnownList, copy: ListCopy): void {
     let chars = copy.chars;
     for (const other of this.#known.values()) chars += other.copy?.chars ?? 0;
     if (chars > EDGE_COPIES_CHARS_MAX) for (const other of this.#known.values()) other.copy = undefined;

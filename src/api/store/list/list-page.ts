@@ -66,19 +66,19 @@ export function listOfCopy(
   return ok(bodyOf(view, { resourceVersion: String(copy.revision) }, page));
 }
 
-function bodyOf(view: View, meta: ListMeta, page: Page): ListBody {
+function bodyOf(view: View, meta: ListMeta, page: ListPage): ListBody {
   return { ...view.list(meta, page.rows), keys: page.keys };
 }
 
-interface Page {
+interface ListPage {
   rows: string[];
   keys: string[];
   more: boolean;
 }
 
 /** At most `limit` (0 = all) matching rows. */
-function takePage(rows: Iterable<SnapshotRow>, filter: Filter, limit: number): Page {
-  const page: Page = { rows: [], keys: [], more: false };
+function takePage(rows: Iterable<SnapshotRow>, filter: Filter, limit: number): ListPage {
+  const page: ListPage = { rows: [], keys: [], more: false };
   for (const row of rows) {
     if (filter.matches && !filter.matches(JSON.parse(row.data) as KubeObject)) continue;
     if (limit > 0 && page.rows.length === limit) {

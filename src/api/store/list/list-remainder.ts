@@ -5,7 +5,7 @@ import type { ListStart } from "./list-start";
 import { grownSince } from "../state/snapshot";
 import type { StoreEngine } from "../engine/store-engine";
 
-type CountedStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "countIn">;
+type RemainderStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "countIn">;
 
 /** Whether the kept counts are needed: for the first page of a list without selectors. Later pages have the number in their token. */
 export function tellsRemainder({ verb, limit, continueToken, labelSelector, fieldSelector }: CollectionRequest): boolean {
@@ -17,7 +17,7 @@ export function tellsRemainder({ verb, limit, continueToken, labelSelector, fiel
  * revision. A list that goes on at the newest revision after a 410 has an estimate, which upstream allows: that of its token.
  */
 export function remainingBehind(
-  store: CountedStore,
+  store: RemainderStore,
   { namespace, start, taken }: { namespace: string; start: ListStart; taken: number },
 ): number | undefined {
   const before = start.after === "" ? countAt(store, namespace, start.revision) : start.remaining;
@@ -25,7 +25,7 @@ export function remainingBehind(
 }
 
 /** How many objects the namespace had at `revision`. */
-function countAt(store: CountedStore, namespace: string, revision: number): number | undefined {
+function countAt(store: RemainderStore, namespace: string, revision: number): number | undefined {
   const count = store.countIn(namespace);
   if (count === undefined || revision === store.revision) return count;
   return count - grownSince(store.storage, namespaceRange(namespace), revision);

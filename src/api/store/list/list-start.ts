@@ -5,7 +5,7 @@ import { badRequest, expired, revisionTooLarge, type Status } from "../../meta/s
 import type { CollectionRequest } from "../../rpc/store";
 import type { StoreEngine } from "../engine/store-engine";
 
-type ListedStore = Pick<StoreEngine<unknown>, "clock" | "revision" | "listFloor" | "isOfAnotherLife" | "incarnation">;
+type ListStartStore = Pick<StoreEngine<unknown>, "clock" | "revision" | "listFloor" | "isOfAnotherLife" | "incarnation">;
 
 /** Upstream compacts the history of etcd so often (apiserver storage/storagebackend, DefaultCompactInterval). */
 export const TOKEN_LIFE_MS = 5 * 60_000;
@@ -25,7 +25,7 @@ export interface ListStart {
   remaining?: number;
 }
 
-export function startOf(store: ListedStore, request: CollectionRequest): Result<ListStart, Status> {
+export function startOf(store: ListStartStore, request: CollectionRequest): Result<ListStart, Status> {
   if (request.continueToken) return continued(store, request.continueToken);
   const madeAt = store.clock.now();
   const wanted = Number(request.resourceVersion || "0");
@@ -37,7 +37,7 @@ export function startOf(store: ListedStore, request: CollectionRequest): Result<
   return ok({ revision: wanted, madeAt, after: "" });
 }
 
-function continued(store: ListedStore, text: string): Result<ListStart, Status> {
+function continued(store: ListStartStore, text: string): Result<ListStart, Status> {
   const token = decodeContinue(text);
   if (!token.ok) return err(badRequest(token.error));
   const { revision, start: after, incarnation, madeAt, ...left } = token.value;

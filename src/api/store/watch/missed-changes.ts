@@ -22,7 +22,7 @@ import type { StoreEngine } from "../engine/store-engine";
 import type { View } from "../hub/view";
 import type { StartingWatch, WatchSink } from "../hub/watch-hub";
 
-type ReadStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "floor" | "hub">;
+type MissedChangesStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "floor" | "hub">;
 
 export interface MissingClient {
   readonly filter: Filter;
@@ -32,7 +32,12 @@ export interface MissingClient {
 }
 
 /** Sends every change after the revision, then begins the watch. Ends early when the watch does. Rejects when the storage cannot be read. */
-export async function sendMissedChanges(store: ReadStore, client: MissingClient, watch: StartingWatch, after: number): Promise<void> {
+export async function sendMissedChanges(
+  store: MissedChangesStore,
+  client: MissingClient,
+  watch: StartingWatch,
+  after: number,
+): Promise<void> {
   const { clock, hub } = store;
   const { sink, encoding } = client;
   let columnsSent = false;
@@ -78,7 +83,7 @@ async function takes(clock: Clock, sink: WatchSink, watch: StartingWatch): Promi
 
 /** What the client sees of the next changes. Only what is published is durable. */
 function nextChanges(
-  { storage, hub }: ReadStore,
+  { storage, hub }: MissedChangesStore,
   { filter, view }: MissingClient,
   after: number,
   columnsSent: boolean,

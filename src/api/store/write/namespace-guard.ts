@@ -20,12 +20,12 @@ const NAMESPACES = { group: "", resource: "namespaces", kind: "Namespace" };
 /** Names of namespaces that are not open come from clients, so what is remembered about them is bounded. */
 const ANSWERS_MAX = 1_000;
 
-type Known = { kind: "open"; uid: string } | { kind: "terminating" } | { kind: "missing" } | { kind: "unknown"; status: Status };
+type KnownNamespace = { kind: "open"; uid: string } | { kind: "terminating" } | { kind: "missing" } | { kind: "unknown"; status: Status };
 
 export class NamespaceGuard {
   readonly #open = new Map<string, string>();
   /** the last answer about each namespace that is not open; valid for the operation that asked */
-  readonly #answers = new Map<string, Known>();
+  readonly #answers = new Map<string, KnownNamespace>();
   #closes = 0;
 
   constructor(
@@ -103,7 +103,7 @@ export class NamespaceGuard {
     this.storage.namespaceClose(name, uid);
   }
 
-  async #ask(name: string): Promise<Known> {
+  async #ask(name: string): Promise<KnownNamespace> {
     let answer: GetResult;
     try {
       answer = await this.lookUp(name);

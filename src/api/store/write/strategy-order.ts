@@ -40,7 +40,7 @@ export interface CreateInput {
 }
 
 /** The warnings of a write that may go on, or the Status that ends it. */
-export type Verdict = Result<string[], Status>;
+export type StrategyVerdict = Result<string[], Status>;
 
 function metadataOf(object: KubeObject): ObjectMeta {
   return (object.metadata ??= {});
@@ -72,7 +72,7 @@ function settleNamespace(definition: ResourceDefinition, metadata: ObjectMeta, n
 }
 
 /** Everything of a create that changes the object. */
-function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
+function prepareCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): StrategyVerdict {
   const metadata = metadataOf(object);
   // Upstream does not look at one that is no number (apiserver storage/etcd3/store.go, Create).
   if (!isNoRevision(metadata.resourceVersion) && revisionProblem(metadata.resourceVersion ?? "") === undefined) {
@@ -96,7 +96,7 @@ function validateCreate(definition: ResourceDefinition, object: KubeObject, cont
   return metadataErrors(definition, object).concat(definition.strategy.validate(object, context));
 }
 
-export function beforeCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): Verdict {
+export function beforeCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): StrategyVerdict {
   const prepared = prepareCreate(definition, object, input);
   if (!prepared.ok) return prepared;
   const judge = (): FieldError[] => validateCreate(definition, object, input.context);
@@ -109,7 +109,7 @@ function prepareUpdate(
   change: Change<KubeObject>,
   context: StrategyContext,
   writer: FieldWriter | undefined,
-): Verdict {
+): StrategyVerdict {
   return prepareChange(definition, change, { context, writer }, () => definition.strategy.prepareForUpdate(change, context));
 }
 
@@ -125,7 +125,7 @@ export function beforeUpdate(
   change: Change<KubeObject>,
   context: StrategyContext,
   writer?: FieldWriter,
-): Verdict {
+): StrategyVerdict {
   const prepared = prepareUpdate(definition, change, context, writer);
   if (!prepared.ok) return prepared;
   const judge = (): FieldError[] => validateUpdate(definition, change, context);
@@ -138,7 +138,7 @@ export function beforeStatusUpdate(
   change: Change<KubeObject>,
   context: StrategyContext,
   writer?: FieldWriter,
-): Verdict {
+): StrategyVerdict {
   const prepared = prepareChange(definition, change, { context, writer }, () =>
     definition.strategy.prepareForStatusUpdate(change, context),
   );
@@ -153,7 +153,7 @@ export function beforeFinalizeUpdate(
   change: Change<KubeObject>,
   context: StrategyContext,
   writer?: FieldWriter,
-): Verdict {
+): StrategyVerdict {
   const prepared = prepareChange(definition, change, { context, writer }, () =>
     keepMembers(change, (key) => key !== "metadata" && key !== "spec"),
   );
@@ -167,7 +167,7 @@ function prepareChange(
   change: Change<KubeObject>,
   { context, writer }: { context: StrategyContext; writer: FieldWriter | undefined },
   prepare: () => void,
-): Verdict {
+): StrategyVerdict {
   const after = metadataOf(change.after);
   const before = metadataOf(change.before);
   const refused = settleNamespace(definition, after, before.namespace ?? "");
@@ -218,7 +218,7 @@ function changeErrors(definition: ResourceDefinition, change: Change<KubeObject>
   return metadataErrors(definition, change.after).concat(validateObjectMetaUpdate({ after, before: metadataOf(change.before) }));
 }
 
-function verdict(definition: ResourceDefinition, object: KubeObject, judge: () => FieldError[], warnings: () => string[]): Verdict {
+function verdict(definition: ResourceDefinition, object: KubeObject, judge: () => FieldError[], warnings: () => string[]): StrategyVerdict {
   const errors = collected(judge);
   return errors.length === 0 ? ok(warnings()) : err(invalid(definition, object.metadata?.name ?? "", errors));
 }

@@ -40,7 +40,7 @@ export type WriteOutcome =
   /** the same, when the write that holds its key has ended */
   | { kind: "reserved"; by: Promise<unknown> };
 
-type Change = Prepared & { kind: "put" | "remove" };
+type PreparedChange = Prepared & { kind: "put" | "remove" };
 
 export class WriteDecider<Supply> {
   constructor(
@@ -119,7 +119,7 @@ export class WriteDecider<Supply> {
     }
   }
 
-  #admit(operation: PendingWrite<Supply>, prepared: Change, current: StoredObject | undefined): WriteOutcome {
+  #admit(operation: PendingWrite<Supply>, prepared: PreparedChange, current: StoredObject | undefined): WriteOutcome {
     const key = prepared.key;
     if (!current) {
       // A create of the same name is on its way: its outcome decides (hazard 15).
@@ -149,7 +149,7 @@ export class WriteDecider<Supply> {
     }
   }
 
-  #commit(operation: PendingWrite<Supply>, prepared: Change, current: StoredObject | undefined, completed: boolean): WriteOutcome {
+  #commit(operation: PendingWrite<Supply>, prepared: PreparedChange, current: StoredObject | undefined, completed: boolean): WriteOutcome {
     if (prepared.kind === "remove") {
       const { dryRun, before, last = before, warnings } = prepared;
       if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(last), warnings, gone: true });

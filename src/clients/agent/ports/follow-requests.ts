@@ -1,6 +1,6 @@
 /** The requests of what the agent follows: none waits for a server that is mute, and all of them can be asked anew. */
 import { type Body, chunksOf } from "../../../api/client/body-lines";
-import type { Answer, FetchLike } from "../../../api/client/fetch-like";
+import type { FetchAnswer, FetchLike } from "../../../api/client/fetch-like";
 import { withTimeout } from "../../../core/base/timeout";
 import type { SendLike } from "../../elector/send-like";
 import type { ElectorClock } from "../../elector/term";
@@ -58,7 +58,7 @@ export class FollowRequests {
   }
 
   /** The body of an answer is there for a watch alone; the text of every other one has come. */
-  async #begun(path: string, signal: AbortSignal): Promise<Answer> {
+  async #begun(path: string, signal: AbortSignal): Promise<FetchAnswer> {
     const answer = await this.send(path, { signal, headers: this.headers });
     if (WATCH.test(path) && answer.status === 200) return answer;
     const text = await answer.text();

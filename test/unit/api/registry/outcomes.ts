@@ -1,14 +1,14 @@
 /** The outcome of a write in the words of a table row. */
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { ResourceDefinition, StrategyContext } from "../../../../src/api/registry/resource";
-import { beforeCreate, beforeStatusUpdate, beforeUpdate, type Verdict } from "../../../../src/api/store/write/strategy-order";
+import { beforeCreate, beforeStatusUpdate, beforeUpdate, type StrategyVerdict } from "../../../../src/api/store/write/strategy-order";
 import { deepFreeze } from "./services/a-service";
 
 export const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 export const CONTEXT: StrategyContext = { now: NOW, serviceFamilies: ["IPv4"] };
 
 /** `field: body` of every cause of a refusal, or its message when it has no causes; empty when the write is accepted. */
-export function refusals(verdict: Verdict): string[] {
+export function refusals(verdict: StrategyVerdict): string[] {
   if (verdict.ok) return [];
   const causes = verdict.error.details?.causes;
   return causes ? causes.map((cause) => `${cause.field ?? ""}: ${cause.message ?? ""}`) : [verdict.error.message ?? ""];

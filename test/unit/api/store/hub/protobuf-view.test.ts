@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decodeBase64 } from "../../../../../src/core/encoding/base64";
 import { definitionOf, definitions } from "../../../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../../../src/api/registry/resource";
-import type { CollectionRequest, Representation } from "../../../../../src/api/rpc/store";
+import type { CollectionRequest, AnswerForm } from "../../../../../src/api/rpc/store";
 import { listPage } from "../../../../../src/api/store/list/list-page";
 import { FrameBuffer } from "../../../../../src/api/store/hub/frame-buffer";
 import { WATCH_BOOKMARK_INTERVAL_MS } from "../../../../../src/api/store/state/limits";
@@ -17,8 +17,8 @@ import { seededRandom } from "../../../../support/sim/platform/seeded-random";
 import { histories, playEach, seedsOf } from "../../../../support/sim/platform/seeds";
 import { RandomValues } from "../../schema/random-values";
 
-const OBJECT: Representation = { as: "object" };
-const PARTIAL: Representation = { as: "partial", version: "v1" };
+const OBJECT: AnswerForm = { as: "object" };
+const PARTIAL: AnswerForm = { as: "partial", version: "v1" };
 const protobuf = { encoding: "protobuf" } as const;
 
 function eventsOf(watch: Watched): ProtobufEvent[] {
@@ -103,7 +103,7 @@ function storedSchemaOf({ representationOf, schema }: ResourceDefinition): Resou
 describe("watches in protobuf", () => {
   const initial = { sendInitialEvents: true, resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: true } as const;
 
-  it.each<[string, Representation, string, string]>([
+  it.each<[string, AnswerForm, string, string]>([
     ["objects", OBJECT, "Lease", "coordination.k8s.io/v1"],
     ["metadata alone", PARTIAL, "PartialObjectMetadata", "meta.k8s.io/v1"],
   ])("%s: initial events, their bookmark with an empty list, then changes", async (_, representation, kind, apiVersion) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CollectionRequest, Representation } from "../../../../../src/api/rpc/store";
+import type { CollectionRequest, AnswerForm } from "../../../../../src/api/rpc/store";
 import { definitions } from "../../../../../src/api/registry/all";
 import { namespacesDefinition } from "../../../../../src/api/registry/namespaces/definition";
 import { WATCH_BOOKMARK_INTERVAL_MS } from "../../../../../src/api/store/state/limits";
@@ -9,7 +9,7 @@ import { aLease, type SeenEvent, StoreWorld, type Watched } from "../../../../su
 import { itOfSeeds } from "../../../../support/sim/platform/seeds";
 import { RandomHistory, SELECTIONS } from "../../../../support/worlds/random-store-history";
 
-const TABLE: Representation = { as: "table", includeObject: "Metadata", version: "v1" };
+const TABLE: AnswerForm = { as: "table", includeObject: "Metadata", version: "v1" };
 const red = { labels: { color: "red" } };
 const blue = { labels: { color: "blue" } };
 

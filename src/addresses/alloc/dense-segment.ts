@@ -2,14 +2,14 @@ import { assert, InvariantError } from "../../core/base/assert";
 import type { Random } from "../../core/base/ports";
 import { DenseBitmap } from "../../core/bitmap/dense-bitmap";
 import type { Page } from "../../core/bitmap/page";
-import type { Bands, Scope } from "../../core/net/band";
+import type { Bands, Band } from "../../core/net/band";
 import { type Interval, memberAt } from "../../core/net/interval";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";
 import { type Segment, SegmentCore } from "./segment";
 
 /** An allocatable interval of offsets. */
 interface Span {
-  readonly scope: Scope;
+  readonly scope: Band;
   readonly first: number;
   readonly last: number;
   taken: number;
@@ -19,7 +19,7 @@ interface Span {
 export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: Span[] = [];
-  readonly #free: Record<Scope, number> = { dynamic: 0, static: 0 };
+  readonly #free: Record<Band, number> = { dynamic: 0, static: 0 };
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
@@ -28,7 +28,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   }
 
   configure(bands: Bands): void {
-    const spansOf = (scope: Scope, intervals: readonly Interval[]): Span[] =>
+    const spansOf = (scope: Band, intervals: readonly Interval[]): Span[] =>
       intervals.map(({ first, last }) => ({ scope, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
     this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => a.first - b.first);
     this.#countsStale = true;
@@ -38,7 +38,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     return this.bitmap.isTaken(this.#offset(address));
   }
 
-  scopeAt(address: bigint): Scope | undefined {
+  scopeAt(address: bigint): Band | undefined {
     return memberAt(this.#spans, this.#offset(address))?.scope;
   }
 
@@ -63,12 +63,12 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     return true;
   }
 
-  freeCount(scope: Scope): number {
+  freeCount(scope: Band): number {
     this.#count();
     return this.#free[scope];
   }
 
-  allocate(scope: Scope, random: Random): bigint {
+  allocate(scope: Band, random: Random): bigint {
     let rest = random.below(this.freeCount(scope));
     for (const span of this.#spans) {
       if (span.scope !== scope) continue;
@@ -102,7 +102,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   verify(): void {
     this.#count();
     this.bitmap.verify();
-    const free: Record<Scope, number> = { dynamic: 0, static: 0 };
+    const free: Record<Band, number> = { dynamic: 0, static: 0 };
     for (const span of this.#spans) {
       assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
       free[span.scope] += span.last - span.first + 1 - span.taken;

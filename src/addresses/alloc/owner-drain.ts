@@ -17,7 +17,7 @@
 import { assert } from "../../core/base/assert";
 import { RELEASED_TOKEN_LIFETIME_MS } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import { relation } from "../../core/net/prefix";
 import type { AllocateItem, AllocateResult, Holder, ReleaseItem, ReleaseResult } from "../rpc/service-cidr";
@@ -127,7 +127,7 @@ export class OwnerDrain {
     return { ok: true, address, gen: row.gen, scope: row.scope };
   }
 
-  #insert(place: Place, scope: Scope, item: { token: string; holder: Holder }): AllocateResult {
+  #insert(place: Place, scope: Band, item: { token: string; holder: Holder }): AllocateResult {
     const position = ++this.#memory.counter;
     const gen = { epoch: this.#memory.config.epoch, counter: position };
     const { kind, namespace, name, uid } = item.holder;
@@ -142,7 +142,7 @@ export class OwnerDrain {
     assert(wasTaken, "an address with a row is taken in the bitmap");
   }
 
-  #scopeOf({ family, address }: Place): Scope {
+  #scopeOf({ family, address }: Place): Band {
     const { pool } = this.#memory;
     return pool.isAllocatable(family, address) ? pool.scopeOf(family, address) : "static";
   }

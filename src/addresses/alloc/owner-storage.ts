@@ -2,7 +2,7 @@
  * What an owner asks of its storage. Operations are synchronous. Outside `transaction` each is atomic by itself; inside, all are kept or none.
  * Implemented over SQLite in durable-objects/sql/owner-sql.ts, and in memory, with crashes, for tests.
  */
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Gen, Holder } from "../rpc/service-cidr";
 import type { AddressKey } from "./owner-key";
 import type { DirtyPage } from "./pool";
@@ -21,7 +21,7 @@ export interface StoredRow {
   position: number;
   token: string;
   gen: Gen;
-  scope: Scope;
+  scope: Band;
   holder: Holder;
 }
 

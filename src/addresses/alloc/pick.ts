@@ -1,10 +1,10 @@
 import { assert } from "../../core/base/assert";
 import type { Random } from "../../core/base/ports";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Segment } from "./segment";
 
 /** The order of bands for a dynamic request (KEP-3070): the static band serves it only when no dynamic band has an address left. */
-const SCOPES: readonly Scope[] = ["dynamic", "static"];
+const SCOPES: readonly Band[] = ["dynamic", "static"];
 
 /**
  * Takes one address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over those
@@ -14,7 +14,7 @@ export function allocateFrom(
   segments: readonly Segment[],
   random: Random,
   dynamicOnly: boolean,
-): { address: bigint; scope: Scope } | undefined {
+): { address: bigint; scope: Band } | undefined {
   for (const scope of SCOPES) {
     if (dynamicOnly && scope === "static") break;
     const segment = drawSegment(segments, scope, random);
@@ -24,7 +24,7 @@ export function allocateFrom(
 }
 
 /** Draws a segment with a probability proportional to its free addresses of the band; undefined when there are none. */
-function drawSegment(segments: readonly Segment[], scope: Scope, random: Random): Segment | undefined {
+function drawSegment(segments: readonly Segment[], scope: Band, random: Random): Segment | undefined {
   const only = segments[0];
   if (only === undefined) return undefined;
   if (segments.length === 1) return only.freeCount(scope) > 0 ? only : undefined;

@@ -12,7 +12,7 @@ import { assert, InvariantError } from "../../core/base/assert";
 import type { Random } from "../../core/base/ports";
 import { DENSE_BITS_MAX } from "../../core/bitmap/dense-bitmap";
 import { decodePage, encodePage } from "../../core/bitmap/codec";
-import { bandsOf, type Scope } from "../../core/net/band";
+import { bandsOf, type Band } from "../../core/net/band";
 import { FAMILIES, type Family } from "../../core/net/family";
 import { intersectEach, memberAt } from "../../core/net/interval";
 import { formatPrefix, hostBitsOf, type Prefix } from "../../core/net/prefix";
@@ -80,7 +80,7 @@ export class Pool {
   }
 
   /** "static" if any Ready range that contains the address as usable has it in its static band. */
-  scopeOf(family: Family, address: bigint): Scope {
+  scopeOf(family: Family, address: bigint): Band {
     return this.#segmentAt(family, address)?.scopeAt(address) ?? "dynamic";
   }
 
@@ -92,7 +92,7 @@ export class Pool {
    * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over those
    * of the static band; undefined = full.
    */
-  allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; scope: Scope } | undefined {
+  allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; scope: Band } | undefined {
     return allocateFrom(this.#segments[family], this.#random, dynamicOnly);
   }
 
@@ -187,7 +187,7 @@ export class Pool {
     for (const page of pages) this.#dropped.push({ segment: gone.key, page, bytes: null });
   }
 
-  #freeCount(family: Family, scope: Scope): number {
+  #freeCount(family: Family, scope: Band): number {
     let count = 0;
     for (const segment of this.#segments[family]) count += Number(segment.freeCount(scope));
     return count;

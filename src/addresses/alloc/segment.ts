@@ -1,7 +1,7 @@
 import type { Random } from "../../core/base/ports";
 import type { Bitmap } from "../../core/bitmap/bitmap";
 import type { Page } from "../../core/bitmap/page";
-import type { Bands, Scope } from "../../core/net/band";
+import type { Bands, Band } from "../../core/net/band";
 import { formatPrefix, lastOf, type Prefix } from "../../core/net/prefix";
 
 /**
@@ -22,13 +22,13 @@ export interface Segment {
   configure(bands: Bands): void;
   isTaken(address: bigint): boolean;
   /** the band of an allocatable address; undefined = not allocatable */
-  scopeAt(address: bigint): Scope | undefined;
+  scopeAt(address: bigint): Band | undefined;
   take(address: bigint): boolean;
   release(address: bigint): boolean;
   /** free allocatable addresses of a band, exact; a dense segment answers with a number */
-  freeCount(scope: Scope): number | bigint;
+  freeCount(scope: Band): number | bigint;
   /** draws a free address of the band uniformly and marks it taken; freeCount(scope) must be positive */
-  allocate(scope: Scope, random: Random): bigint;
+  allocate(scope: Band, random: Random): bigint;
   /** number of taken addresses in [first, last], which must intersect the segment */
   takenIn(first: bigint, last: bigint): number;
   taken(): Iterable<bigint>;

@@ -2,7 +2,7 @@ import { assert, InvariantError } from "../../core/base/assert";
 import type { Random } from "../../core/base/ports";
 import { type Page, PAGE_BITS } from "../../core/bitmap/page";
 import { SparseBitmap } from "../../core/bitmap/sparse-bitmap";
-import type { Bands, Scope } from "../../core/net/band";
+import type { Bands, Band } from "../../core/net/band";
 import { type Interval, memberAt } from "../../core/net/interval";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";
 import { type Segment, SegmentCore } from "./segment";
@@ -11,7 +11,7 @@ const PAGE_LAST = BigInt(PAGE_BITS - 1);
 
 /** An allocatable interval of offsets. */
 interface Span {
-  readonly scope: Scope;
+  readonly scope: Band;
   readonly first: bigint;
   readonly last: bigint;
   free: bigint;
@@ -21,7 +21,7 @@ interface Span {
 export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: Span[] = [];
-  readonly #free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
+  readonly #free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
@@ -30,7 +30,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   }
 
   configure(bands: Bands): void {
-    const spansOf = (scope: Scope, intervals: readonly Interval[]): Span[] =>
+    const spansOf = (scope: Band, intervals: readonly Interval[]): Span[] =>
       intervals.map(({ first, last }) => ({ scope, first: first - this.first, last: last - this.first, free: 0n }));
     this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => (a.first < b.first ? -1 : 1));
     this.#countsStale = true;
@@ -40,7 +40,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     return this.bitmap.isTaken(address - this.first);
   }
 
-  scopeAt(address: bigint): Scope | undefined {
+  scopeAt(address: bigint): Band | undefined {
     return memberAt(this.#spans, address - this.first)?.scope;
   }
 
@@ -60,12 +60,12 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     return true;
   }
 
-  freeCount(scope: Scope): bigint {
+  freeCount(scope: Band): bigint {
     this.#count();
     return this.#free[scope];
   }
 
-  allocate(scope: Scope, random: Random): bigint {
+  allocate(scope: Band, random: Random): bigint {
     this.#count();
     const span = this.#drawSpan(scope, random);
     const offset = this.bitmap.pickFree(span.first, span.last, span.free, random);
@@ -92,7 +92,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   verify(): void {
     this.#count();
     this.bitmap.verify();
-    const free: Record<Scope, bigint> = { dynamic: 0n, static: 0n };
+    const free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
     for (const span of this.#spans) {
       assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
       free[span.scope] += span.free;
@@ -102,7 +102,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   }
 
   /** Draws an interval of the band with a probability proportional to its free addresses. */
-  #drawSpan(scope: Scope, random: Random): Span {
+  #drawSpan(scope: Band, random: Random): Span {
     const spans = this.#spans.filter((span) => span.scope === scope && span.free > 0n);
     const only = spans[0];
     assert(only !== undefined, "segment: no free address in the band");

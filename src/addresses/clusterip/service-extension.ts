@@ -13,7 +13,7 @@ import type { KeptCounters } from "../metrics/kept-counters";
 import type { NodePortMetrics } from "../metrics/node-port-metrics";
 import type { Service } from "../../api/meta/kubernetes";
 import { invalid, tooManyRequests } from "../../api/meta/status";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
@@ -52,7 +52,7 @@ export interface ServicePorts {
 export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
   /** of the turn under way: the node ports that an operation takes, each by its scope */
-  readonly #nodePorts = new WeakMap<Operation<ServiceSupply>, Scope[]>();
+  readonly #nodePorts = new WeakMap<Operation<ServiceSupply>, Band[]>();
   readonly #supplier: ServiceSupplier;
   readonly #dryRun: ServiceDryRun;
   readonly #catchUp: PairingCatchUp;
@@ -184,6 +184,6 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 }
 
 /** As upstream counts: `static` if the client named the number. */
-function scopeOf({ port }: NodePortTake): Scope {
+function scopeOf({ port }: NodePortTake): Band {
   return port === 0 ? "dynamic" : "static";
 }

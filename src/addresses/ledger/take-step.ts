@@ -1,12 +1,12 @@
 /** The steps of taking an address, and what each of them answers. The rules of who follows whom: take.ts. */
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Topology } from "../rpc/topology";
 import type { AllocateResult } from "../rpc/service-cidr";
 import type { Draw } from "../topology/route";
 import type { SupplyResult } from "./wanted-address";
 
 /** Owners that one request does not draw again, by band. */
-export interface PassedOver extends Readonly<Record<Scope, ReadonlySet<string>>> {
+export interface PassedOver extends Readonly<Record<Band, ReadonlySet<string>>> {
   /** some of them have nothing to give but what is being handed over, or do not know the newest ranges yet */
   readonly isBusy: boolean;
 }

@@ -4,7 +4,7 @@
  * Counters outlive the object that counts. Changes are written with its commits, and by the keeper (ledger/count-keeper.ts). Only what is written
  * is shown. So a crash loses only counts that nobody has seen, and no counter ever goes back.
  */
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
 import { DEFAULT_BOUNDS, Histogram } from "../../core/telemetry/histogram";
 import type { KeptCounters } from "./kept-counters";
@@ -23,8 +23,8 @@ export interface AllocationCountStorage {
 }
 
 interface Counted {
-  total: Record<Scope, number>;
-  errors: Record<Scope, number>;
+  total: Record<Band, number>;
+  errors: Record<Band, number>;
   durations: Histogram;
 }
 
@@ -46,13 +46,13 @@ export class AllocationMetrics implements KeptCounters {
   }
 
   /** `scope`: whether the client named the address; `seconds`: from the request until it was held. */
-  allocated(cidr: string, scope: Scope, seconds: number): void {
+  allocated(cidr: string, scope: Band, seconds: number): void {
     const counted = this.#of(cidr);
     counted.total[scope]++;
     counted.durations.observe(seconds);
   }
 
-  failed(cidr: string, scope: Scope): void {
+  failed(cidr: string, scope: Band): void {
     this.#of(cidr).errors[scope]++;
   }
 

@@ -3,7 +3,7 @@
  * the object that asks for addresses. The gauges come from the object that has the bitmap, when they are read.
  */
 import type { CidrAllocations } from "../../api/rpc/store";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { DURATION_BOUNDS } from "./allocation-metrics";
 
@@ -24,7 +24,7 @@ export function allocatorFamilies(usage: readonly CidrUsage[], allocations: read
     help: `[ALPHA] ${help}`,
     samples: usage.map((each) => ({ labels: { cidr: each.cidr }, value: value(each) })),
   });
-  const counter = (name: string, help: string, value: (allocations: CidrAllocations) => Record<Scope, number>): MetricFamily => ({
+  const counter = (name: string, help: string, value: (allocations: CidrAllocations) => Record<Band, number>): MetricFamily => ({
     name: PREFIX + name,
     type: "counter",
     help: `[ALPHA] ${help}`,

@@ -4,7 +4,7 @@
  * Counters outlive the object that counts, by the rules of allocation-metrics.ts: only what is written is shown.
  */
 import type { NodePortAllocations } from "../../api/rpc/store";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import type { KeptCounters } from "./kept-counters";
 
@@ -34,11 +34,11 @@ export class NodePortMetrics implements KeptCounters {
   }
 
   /** `static`: the client named the number. */
-  allocated(scope: Scope): void {
+  allocated(scope: Band): void {
     this.#add("total", scope);
   }
 
-  failed(scope: Scope): void {
+  failed(scope: Band): void {
     this.#add("errors", scope);
   }
 
@@ -65,14 +65,14 @@ export class NodePortMetrics implements KeptCounters {
     this.#saved = false;
   }
 
-  #add(counter: keyof NodePortCounts, scope: Scope): void {
+  #add(counter: keyof NodePortCounts, scope: Band): void {
     this.#unsaved = true;
     this.changed();
     this.#counts[counter][scope]++;
   }
 
   #load(): NodePortCounts {
-    const load = (counter: keyof NodePortCounts): Record<Scope, number> => ({
+    const load = (counter: keyof NodePortCounts): Record<Band, number> => ({
       dynamic: this.storage.numberGet(nameOf(counter, "dynamic")),
       static: this.storage.numberGet(nameOf(counter, "static")),
     });
@@ -88,7 +88,7 @@ export function nodePortFamilies(reading: NodePortAllocations | undefined): Metr
     help: `[ALPHA] ${help}`,
     samples: value === undefined ? [] : [{ labels: {}, value }],
   });
-  const counter = (name: string, help: string, values: Record<Scope, number> | undefined): MetricFamily => ({
+  const counter = (name: string, help: string, values: Record<Band, number> | undefined): MetricFamily => ({
     name: PREFIX + name,
     type: "counter",
     help: `[ALPHA] ${help}`,
@@ -102,6 +102,6 @@ export function nodePortFamilies(reading: NodePortAllocations | undefined): Metr
   ];
 }
 
-function nameOf(counter: keyof NodePortCounts, scope: Scope): string {
+function nameOf(counter: keyof NodePortCounts, scope: Band): string {
   return `nodePorts.${counter}.${scope}`;
 }

@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../core/base/ports";
 import { parseAddress } from "../../core/net/address";
-import { bandsOf, type Scope, staticBandOf } from "../../core/net/band";
+import { bandsOf, type Band, staticBandOf } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import { type Interval, intersect, memberAt, normalize, overlap, sizeOf } from "../../core/net/interval";
 import { formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../../core/net/prefix";
@@ -66,7 +66,7 @@ export function ownersWith(topology: Topology, family: Family): string[] {
 }
 
 /** The band of an address; undefined = no range gives it out. */
-export function scopeOf(topology: Topology, family: Family, address: bigint): Scope | undefined {
+export function scopeOf(topology: Topology, family: Family, address: bigint): Band | undefined {
   const bands = bandsOf(routes(topology).ranges.containing(family, address), !topology.withoutBands);
   if (memberAt(bands.dynamic, address)) return "dynamic";
   return memberAt(bands.static, address) ? "static" : undefined;
@@ -91,7 +91,7 @@ export function rangeOf(topology: Topology, ownerUid: string, family: Family, ad
 /** Which owner to ask for any free address, and in which band. */
 export interface Draw {
   ownerUid: string;
-  scope: Scope;
+  scope: Band;
 }
 
 /** What a draw depends on besides the topology. */
@@ -100,7 +100,7 @@ export interface DrawChoice {
   /** free addresses by band of an owner that may give out `size` */
   freeOf(ownerUid: string, family: Family, size: FreeCount): FreeCount;
   /** owners that have answered already that the band is full */
-  full: Readonly<Record<Scope, ReadonlySet<string>>>;
+  full: Readonly<Record<Band, ReadonlySet<string>>>;
 }
 
 /**

@@ -3,7 +3,7 @@
  * Worker. `RangeAllocator` serves one CIDR, `MetaAllocator` all ServiceCIDRs of a family. docs/allocator.md has an example.
  */
 import type { Result } from "../../core/base/result";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import type { PoolFree } from "../../addresses/alloc/pool";
 import type { AllocationMetrics } from "../../addresses/metrics/allocation-metrics";
@@ -13,7 +13,7 @@ export interface AllocatedAddress {
   /** canonical text */
   readonly address: string;
   /** the band of the address */
-  readonly scope: Scope;
+  readonly scope: Band;
 }
 
 export interface Allocator {

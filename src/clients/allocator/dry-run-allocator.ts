@@ -1,7 +1,7 @@
 /** The allocator that changes nothing. */
 import { err, ok, type Result } from "../../core/base/result";
 import { type Address, formatAddress, parseAddress } from "../../core/net/address";
-import type { Scope } from "../../core/net/band";
+import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import type { Prefix } from "../../core/net/prefix";
 import type { PoolFree } from "../../addresses/alloc/pool";
@@ -16,7 +16,7 @@ export class DryRunAllocator implements Allocator {
     private readonly ports: {
       shown(): Prefix | undefined;
       refusalOf(address: Address): AllocatorError | undefined;
-      scopeOf(address: bigint): Scope;
+      scopeOf(address: bigint): Band;
     },
   ) {}
 

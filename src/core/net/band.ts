@@ -7,7 +7,7 @@ const STATIC_SIZE_MIN = 16;
 const STATIC_SIZE_MAX = 256;
 
 /** The band of a range that an address is in, or was given out from. */
-export type Scope = "static" | "dynamic";
+export type Band = "static" | "dynamic";
 
 /** The addresses that may be given out, by band; the two are disjoint and in normal form. */
 export interface Bands {

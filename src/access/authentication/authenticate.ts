@@ -46,7 +46,7 @@ interface Judged extends Authenticated {
   readonly life?: string;
 }
 
-export interface Asked {
+export interface AuthenticationContext {
   /** name of the cluster that the request is for; undefined = the server as a whole */
   readonly cluster: string | undefined;
   /** what is known of the cluster's life, "" = nothing: an answer about a service account holds for no other one */
@@ -82,13 +82,19 @@ export class Authenticator {
   }
 
   /** The caller; undefined = the request has no credential. */
-  async authenticate(credentials: Credentials, asked: Omit<Asked, "audiences">): Promise<Result<Caller | undefined, AuthenticationFault>> {
+  async authenticate(
+    credentials: Credentials,
+    asked: Omit<AuthenticationContext, "audiences">,
+  ): Promise<Result<Caller | undefined, AuthenticationFault>> {
     const answer = await this.judge(credentials, { ...asked, audiences: OWN_AUDIENCES });
     return answer.ok ? ok(answer.value?.caller) : answer;
   }
 
   /** The same for other audiences than this API. Tokens that name none are for this API alone. */
-  async judge({ bearer = "", accessJwt = "" }: Credentials, asked: Asked): Promise<Result<Authenticated | undefined, AuthenticationFault>> {
+  async judge(
+    { bearer = "", accessJwt = "" }: Credentials,
+    asked: AuthenticationContext,
+  ): Promise<Result<Authenticated | undefined, AuthenticationFault>> {
     const text = bearer === "" ? accessJwt : bearer;
     if (text === "") return ok(undefined);
     if (text.length > CREDENTIAL_MAX_CHARS) return UNAUTHORIZED;
@@ -118,7 +124,7 @@ export class Authenticator {
     return this.ports.digest(new TextEncoder().encode(text));
   }
 
-  async #ownToken(text: string, { audiences, beside }: Asked): Promise<Judgement> {
+  async #ownToken(text: string, { audiences, beside }: AuthenticationContext): Promise<Judgement> {
     if (!audiences.includes(API_AUDIENCE)) return UNAUTHORIZED;
     const token = parseToken(text);
     if (!token) return UNAUTHORIZED;
@@ -134,7 +140,7 @@ export class Authenticator {
   }
 
   /** @param isBearer otherwise no token of a service account is taken from there */
-  async #jwt(text: string, asked: Asked, isBearer: boolean): Promise<Judgement> {
+  async #jwt(text: string, asked: AuthenticationContext, isBearer: boolean): Promise<Judgement> {
     const jwt = readJwt(text);
     if (!jwt) return UNAUTHORIZED;
     if (isServiceAccountIssuer(jwt.issuer))
@@ -151,7 +157,7 @@ export class Authenticator {
     return user ? judged(user, clusters, `jwt:${url}`, endOfClaims(claims.value)) : UNAUTHORIZED;
   }
 
-  async #serviceAccount(jwt: UncheckedJwt, cluster: string, { audiences, beside }: Asked): Promise<Judgement> {
+  async #serviceAccount(jwt: UncheckedJwt, cluster: string, { audiences, beside }: AuthenticationContext): Promise<Judgement> {
     const judgement = await this.#asked("service account", async (): Promise<Judgement> => {
       const source = await this.ports.serviceAccounts(cluster, clusterIdOfIssuer(jwt.issuer), beside);
       if (!source) return UNAUTHORIZED;

@@ -22,7 +22,7 @@ import { PeriodCount } from "./period-count";
 import { Pressure } from "./pressure";
 
 /** The share of the limit that one request under way takes. */
-export interface Place {
+export interface HeldSeats {
   /**
    * The body of the request has stopped coming: gives a seat back until `grow` takes it again. Answers false, and changes nothing, where its flow has too
    * many such requests.
@@ -36,7 +36,7 @@ export interface Place {
 
 export type RefusedBecause = "concurrency-limit" | "queue-full" | "time-out" | "cancelled";
 
-export interface Wanted {
+export interface WantedSeats {
   kind: Kind;
   cluster: string;
   /** "" = all users are one flow */
@@ -56,34 +56,34 @@ export interface Wanted {
 type Turn = { kind: Kind; seats: number; max: number; least: number };
 
 interface Waiter extends Turn {
-  place: FairPlace;
+  place: FairSeats;
   beganMs: number;
-  answer(place: Place | undefined): void;
+  answer(place: HeldSeats | undefined): void;
 }
 
-class User extends Sharer {
+class UserQueues extends Sharer {
   readonly queues: Record<Kind, Waiter[]> = { reads: [], writes: [] };
 }
 
-class Cluster extends Sharer {
-  readonly users = new Neighbours<User>();
+class ClusterQueues extends Sharer {
+  readonly users = new Neighbours<UserQueues>();
   /** users with a queue of the kind */
-  readonly waiting: Record<Kind, Set<User>> = { reads: new Set(), writes: new Set() };
+  readonly waiting: Record<Kind, Set<UserQueues>> = { reads: new Set(), writes: new Set() };
   /** virtual time of its users */
   time = 0;
 }
 
 interface Flow {
-  cluster: Cluster;
-  user: User;
+  cluster: ClusterQueues;
+  user: UserQueues;
 }
 
 /** All seats of one kind. */
-class Pool {
+class SeatPool {
   readonly held = new PeriodCount();
   readonly exempt: Waiter[] = [];
   /** clusters with a queue */
-  readonly waiting = new Set<Cluster>();
+  readonly waiting = new Set<ClusterQueues>();
   queued = 0;
   readonly pressure = new Pressure();
   readonly refused: Record<RefusedBecause, number> = { "concurrency-limit": 0, "queue-full": 0, "time-out": 0, cancelled: 0 };
@@ -107,8 +107,8 @@ export interface FairCounts {
 }
 
 export class FairQueue {
-  readonly #pools: Record<Kind, Pool> = { reads: new Pool(), writes: new Pool() };
-  readonly #clusters = new Neighbours<Cluster>();
+  readonly #pools: Record<Kind, SeatPool> = { reads: new SeatPool(), writes: new SeatPool() };
+  readonly #clusters = new Neighbours<ClusterQueues>();
   #time = 0;
   #flows = 0;
   #sweptMs = -Infinity;
@@ -126,13 +126,13 @@ export class FairQueue {
   }
 
   /** The place at once, or when the turn has come. Undefined: too many requests. */
-  begin(wanted: Wanted): Place | undefined | Promise<Place | undefined> {
+  begin(wanted: WantedSeats): HeldSeats | undefined | Promise<HeldSeats | undefined> {
     const { kind, seats, max, least, isExempt } = wanted;
     const nowMs = this.#clock.now();
     const pool = this.#pools[kind];
     const period = pool.held.turnTo(Math.floor(nowMs / this.#periodMs));
     const flow = isExempt ? undefined : this.#flowOf(wanted, nowMs);
-    const place = new FairPlace(this, pool, { kind, max, least }, flow, period);
+    const place = new FairSeats(this, pool, { kind, max, least }, flow, period);
     if (flow) this.#note(flow, seats, nowMs);
     const waitsBehind = isExempt ? pool.exempt.length > 0 : pool.queued > 0 && this.#waitsBehind(pool, wanted, flow, nowMs);
     if (!waitsBehind && pool.hasRoom(seats, max) && this.#mayBegin(flow, wanted, nowMs)) {
@@ -178,7 +178,7 @@ export class FairQueue {
   }
 
   /** Those that wait for seats are first. Those that wait for their neighbours keep only their own flow waiting. */
-  #waitsBehind(pool: Pool, { kind }: Wanted, flow: Flow | undefined, nowMs: number): boolean {
+  #waitsBehind(pool: SeatPool, { kind }: WantedSeats, flow: Flow | undefined, nowMs: number): boolean {
     if (pool.exempt.length > 0 || (flow?.user.queues[kind].length ?? 0) > 0) return true;
     return this.#next(kind, nowMs) !== undefined;
   }
@@ -203,7 +203,7 @@ export class FairQueue {
   }
 
   /** Gives the seats, and moves virtual time. */
-  #start(place: FairPlace, seats: number): void {
+  #start(place: FairSeats, seats: number): void {
     place.take(seats);
     if (!place.flow) return;
     const { cluster, user } = place.flow;
@@ -213,7 +213,7 @@ export class FairQueue {
     user.tag = cluster.time + seats;
   }
 
-  #queue(waiter: Waiter, wanted: Wanted): Promise<Place | undefined> | undefined {
+  #queue(waiter: Waiter, wanted: WantedSeats): Promise<HeldSeats | undefined> | undefined {
     const pool = this.#pools[waiter.kind];
     if (wanted.waitMs <= 0) return this.#refuse(pool, "concurrency-limit");
     // What only its neighbours keep waiting is not much, as long as it would all find seats.
@@ -223,8 +223,8 @@ export class FairQueue {
     return this.#wait(waiter, wanted);
   }
 
-  async #wait(waiter: Waiter, { waitMs, signal }: Wanted): Promise<Place | undefined> {
-    const turn = new Promise<Place | undefined>((resolve) => (waiter.answer = resolve));
+  async #wait(waiter: Waiter, { waitMs, signal }: WantedSeats): Promise<HeldSeats | undefined> {
+    const turn = new Promise<HeldSeats | undefined>((resolve) => (waiter.answer = resolve));
     this.#put(waiter);
     const leave = (why: RefusedBecause) => () => {
       if (!this.#take(waiter)) return;
@@ -261,7 +261,7 @@ export class FairQueue {
     user.queued += seats;
   }
 
-  #refuse(pool: Pool, why: RefusedBecause): undefined {
+  #refuse(pool: SeatPool, why: RefusedBecause): undefined {
     pool.refused[why]++;
     pool.pressure.refuse(this.#clock.now());
   }
@@ -319,7 +319,7 @@ export class FairQueue {
     return first;
   }
 
-  #nextOf(cluster: Cluster, kind: Kind, nowMs: number): Waiter | undefined {
+  #nextOf(cluster: ClusterQueues, kind: Kind, nowMs: number): Waiter | undefined {
     let first: Waiter | undefined;
     let firstTag = Infinity;
     for (const user of cluster.waiting[kind]) {
@@ -331,15 +331,15 @@ export class FairQueue {
     return first;
   }
 
-  #flowOf({ cluster: clusterName, user: userName }: Wanted, nowMs: number): Flow {
+  #flowOf({ cluster: clusterName, user: userName }: WantedSeats, nowMs: number): Flow {
     const known = this.#clusters.members.get(clusterName);
     const knownUser = known?.users.members.get(userName);
     if (known && knownUser) return { cluster: known, user: knownUser };
     if (nowMs - this.#sweptMs >= NEIGHBOUR_MS || this.#flows >= FLOWS_MAX) this.#sweep(nowMs);
     const isFull = this.#flows >= FLOWS_MAX;
-    const cluster = member(this.#clusters.members, isFull && !known ? REST : clusterName, () => new Cluster());
+    const cluster = member(this.#clusters.members, isFull && !known ? REST : clusterName, () => new ClusterQueues());
     const before = cluster.users.members.size;
-    const user = member(cluster.users.members, isFull ? REST : userName, () => new User());
+    const user = member(cluster.users.members, isFull ? REST : userName, () => new UserQueues());
     this.#flows += cluster.users.members.size - before;
     return { cluster, user };
   }
@@ -371,14 +371,14 @@ function member<S>(members: Map<string, S>, name: string, make: () => S): S {
   return found;
 }
 
-class FairPlace implements Place {
+class FairSeats implements HeldSeats {
   #held = 0;
   #isResting = false;
   #hasEnded = false;
 
   constructor(
     private readonly queue: FairQueue,
-    private readonly pool: Pool,
+    private readonly pool: SeatPool,
     private readonly turn: Omit<Turn, "seats">,
     readonly flow: Flow | undefined,
     /** in which its seats count */

@@ -18,12 +18,12 @@ import {
 } from "./node-decision";
 import { nodeOf } from "./node-identity";
 
-type Rule = (node: string, attributes: ResourceAttributes) => NodeDecision;
+type NodeRule = (node: string, attributes: ResourceAttributes) => NodeDecision;
 
 const READS = ["get", "list", "watch"];
 
 /** By `resource` or `resource.group`. Resources that are not here are no node's. */
-const RULES: Readonly<Record<string, Rule>> = {
+const RULES: Readonly<Record<string, NodeRule>> = {
   nodes: authorizeNodes,
   pods: authorizePods,
   "leases.coordination.k8s.io": authorizeLease,
@@ -97,7 +97,7 @@ function authorizeToken(node: string, { verb, subresource, name }: ResourceAttri
   return { ...ALLOWED, podOf: node };
 }
 
-function verbs(allowed: readonly string[]): Rule {
+function verbs(allowed: readonly string[]): NodeRule {
   return (_, { verb, subresource }) => allowedIf(subresource === "" && allowed.includes(verb));
 }
 

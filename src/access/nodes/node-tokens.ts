@@ -8,10 +8,10 @@ import { isMirrorPod } from "./node-pods";
 
 export const AUDIENCE_VERB = "request-serviceaccounts-token-audience";
 
-type AskedToken = Partial<TokenRequest["spec"]>;
+type TokenRequestSpec = Partial<TokenRequest["spec"]>;
 
 /** Why no node may have the token, whatever Pod it names; undefined = its Pod decides. */
-export function unboundTokenProblem({ boundObjectRef: to }: AskedToken): string | undefined {
+export function unboundTokenProblem({ boundObjectRef: to }: TokenRequestSpec): string | undefined {
   if (to?.apiVersion !== "v1" || to.kind !== "Pod" || !to.name) return "node requested token not bound to a pod";
   return to.uid ? undefined : "node requested token with a pod binding without a uid";
 }
@@ -19,7 +19,7 @@ export function unboundTokenProblem({ boundObjectRef: to }: AskedToken): string 
 /** Why the node must not have a token that is bound to this Pod. `mayAsk`: whether rules allow it an audience that the Pod does not name. */
 export function podTokenProblem(
   { node, user }: { node: string; user: string },
-  { audiences = [] }: AskedToken,
+  { audiences = [] }: TokenRequestSpec,
   pod: Pod,
   mayAsk: (audience: string) => boolean,
 ): string | undefined {

@@ -13,7 +13,7 @@ import { forbiddenLabels } from "./node-labels";
 import { agentPodProblem, mirrorPodProblem } from "./node-pods";
 
 /** The objects of a write. */
-interface Written {
+interface NodeWrite {
   readonly attributes: ResourceAttributes;
   /** as it is stored: undefined = it is created, or the question is about no object */
   readonly before: KubeObject | undefined;
@@ -21,7 +21,7 @@ interface Written {
   readonly after: KubeObject | undefined;
 }
 
-interface Writer {
+interface NodeWriter {
   readonly node: string;
   readonly user: User;
   readonly isAgent: boolean;
@@ -44,7 +44,7 @@ export function restrictNodeWrite(user: User, attributes: ResourceAttributes, be
   return undefined;
 }
 
-function podProblem(writer: Writer, written: Written): string | undefined {
+function podProblem(writer: NodeWriter, written: NodeWrite): string | undefined {
   const { before, after } = written;
   const problem = podRuleProblem(writer, written);
   // A question about no object is answered when there is one.
@@ -52,7 +52,7 @@ function podProblem(writer: Writer, written: Written): string | undefined {
   return podLimitProblem(writer.node, writer.user, before, after);
 }
 
-function podRuleProblem(writer: Writer, { attributes, before, after }: Written): string | undefined {
+function podRuleProblem(writer: NodeWriter, { attributes, before, after }: NodeWrite): string | undefined {
   const { node, isAgent } = writer;
   const [pod, next] = [before as Pod | undefined, after as Pod | undefined];
   const isOwn = pod?.spec?.nodeName === node;
@@ -71,7 +71,7 @@ function podRuleProblem(writer: Writer, { attributes, before, after }: Written):
   return isOwn && next?.spec?.nodeName === node ? undefined : `node "${node}" can only update pods with spec.nodeName set to itself`;
 }
 
-function nodeProblem({ node, isAgent }: Writer, { attributes, before, after }: Written): string | undefined {
+function nodeProblem({ node, isAgent }: NodeWriter, { attributes, before, after }: NodeWrite): string | undefined {
   const name = attributes.name || ((before ?? after)?.metadata?.name ?? "");
   if (name !== node) return `node "${node}" is not allowed to modify node "${name}"`;
   const [one, next] = [before as Node | undefined, after as Node | undefined];
@@ -90,7 +90,7 @@ function nodeProblem({ node, isAgent }: Writer, { attributes, before, after }: W
   return labels === "" ? undefined : `is not allowed to modify labels: ${labels}`;
 }
 
-function leaseProblem({ node }: Writer, { attributes, before, after }: Written): string | undefined {
+function leaseProblem({ node }: NodeWriter, { attributes, before, after }: NodeWrite): string | undefined {
   if (attributes.namespace !== NODE_LEASE_NAMESPACE) return `can only access leases in the "${NODE_LEASE_NAMESPACE}" system namespace`;
   const name = before?.metadata?.name ?? after?.metadata?.name ?? attributes.name;
   return name === node ? undefined : "can only access node lease with the same name as the requesting node";

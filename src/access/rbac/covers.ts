@@ -15,7 +15,7 @@ const COMPARISONS_MAX = 5_000_000;
  * rules: no right is held by mistake.
  */
 export function missingRights(own: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  const holder = new Holder(own);
+  const holder = new HeldRules(own);
   const missing: PolicyRule[] = [];
   let rightsLeft = RIGHTS_MAX;
   for (const part of wanted.flatMap(partsOf)) {
@@ -83,7 +83,7 @@ interface OwnRule {
 }
 
 /** The own rules, by each text of `resources`, so that a right meets only rules that may hold it. */
-class Holder {
+class HeldRules {
   readonly #byResource = new Map<string, OwnRule[]>();
   readonly #ofPaths: OwnRule[] = [];
   #comparisons = 0;

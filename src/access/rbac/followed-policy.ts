@@ -18,14 +18,14 @@ export interface PolicySource<E> {
   objectsAfter(kind: RbacKind, after: string, limit: number): Promise<Result<FedPage, E>>;
 }
 
-interface Followed {
+interface FollowedKind {
   cursor: StoreCursor | undefined;
   /** namespace and name of each object, joined -> the length of its text */
   readonly known: Map<string, number>;
 }
 
 export class FollowedPolicy<E> {
-  readonly #followed = new Map<RbacKind, Followed>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Map() }]));
+  readonly #followed = new Map<RbacKind, FollowedKind>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Map() }]));
 
   #policy = new Policy();
   /** false: it was too large, and has let go of its objects */
@@ -72,7 +72,7 @@ export class FollowedPolicy<E> {
     return done.find((one) => !one.ok) ?? ok(undefined);
   }
 
-  async #follow(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
+  async #follow(kind: RbacKind, followed: FollowedKind): Promise<Result<void, E>> {
     if (!followed.cursor) {
       const listed = await this.#list(kind, followed);
       if (!listed.ok) return listed;
@@ -92,7 +92,7 @@ export class FollowedPolicy<E> {
   }
 
   /** Reads all objects. The history goes on from the first page, so that no change between two pages is missed. */
-  async #list(kind: RbacKind, followed: Followed): Promise<Result<void, E>> {
+  async #list(kind: RbacKind, followed: FollowedKind): Promise<Result<void, E>> {
     const gone = new Set(followed.known.keys());
     let cursor: StoreCursor | undefined;
     let after = "";
@@ -113,7 +113,7 @@ export class FollowedPolicy<E> {
   }
 
   /** Answers the object's key. */
-  #take(kind: RbacKind, followed: Followed, text: string, deleted: boolean): string {
+  #take(kind: RbacKind, followed: FollowedKind, text: string, deleted: boolean): string {
     const object = JSON.parse(text) as RbacObjects[RbacKind];
     const { namespace = "", name = "" } = object.metadata ?? {};
     const key = `${namespace}/${name}`;
@@ -131,7 +131,7 @@ export class FollowedPolicy<E> {
     this.#policy = new Policy();
   }
 
-  #note({ known }: Followed, key: string, length: number): void {
+  #note({ known }: FollowedKind, key: string, length: number): void {
     const before = known.get(key) ?? 0;
     this.#length += length - before;
     this.#namesLength += (length === 0 ? 0 : key.length) - (before === 0 ? 0 : key.length);

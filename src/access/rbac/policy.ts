@@ -11,7 +11,7 @@ import type { Attributes } from "../authorization/attributes";
 import { serviceAccountUserName } from "../identity/user";
 import type { User } from "../identity/user";
 import { RuleIndex } from "./rule-index";
-import { type Binding, type Entry, type Roles, SubjectBindings } from "./subject-bindings";
+import { type PolicyBinding, type NumberedBinding, type Roles, SubjectBindings } from "./subject-bindings";
 
 export interface RbacObjects {
   Role: Role;
@@ -23,13 +23,13 @@ export type RbacKind = keyof RbacObjects;
 
 /** A binding that names the user, by the first of its subjects that does. */
 export interface Grant {
-  readonly binding: Binding;
+  readonly binding: PolicyBinding;
   readonly subject: RbacSubject;
 }
 
 /** The bindings of one namespace, or those of the whole cluster. */
-interface Scope {
-  readonly bindings: Map<string, Binding>;
+interface ScopeBindings {
+  readonly bindings: Map<string, PolicyBinding>;
   readonly bySubject: Map<string, SubjectBindings>;
 }
 
@@ -50,7 +50,7 @@ const CLUSTER = "";
 export class Policy {
   /** by namespace and name; those of the cluster under CLUSTER */
   readonly #roles = new Map<string, Map<string, RuleIndex>>();
-  readonly #scopes = new Map<string, Scope>();
+  readonly #scopes = new Map<string, ScopeBindings>();
   #roleChanges = 0;
 
   /** `lookedThrough`: so many bindings of one subject in one scope are looked through for each request; more are found by their rules */
@@ -104,11 +104,11 @@ export class Policy {
     const bySubject = this.#scopes.get(namespace)?.bySubject;
     if (bySubject === undefined) return false;
     const roles: Roles = { changes: this.#roleChanges, of: (ref) => this.roleOf(ref, namespace) };
-    const lists: (readonly Entry[])[] = [];
+    const lists: (readonly NumberedBinding[])[] = [];
     for (const key of keys) {
       for (const entries of bySubject.get(key)?.lists(roles, asked) ?? []) if (entries.length > 0) lists.push(entries);
     }
-    let last: Binding | undefined;
+    let last: PolicyBinding | undefined;
     for (const { binding, at } of merged(lists, 0, lists.length)) {
       if (binding === last) continue;
       last = binding;
@@ -118,9 +118,12 @@ export class Policy {
     return false;
   }
 
-  #bind(binding: Binding): void {
+  #bind(binding: PolicyBinding): void {
     const { namespace, name } = binding;
-    const scope = this.#scopes.get(namespace) ?? { bindings: new Map<string, Binding>(), bySubject: new Map<string, SubjectBindings>() };
+    const scope = this.#scopes.get(namespace) ?? {
+      bindings: new Map<string, PolicyBinding>(),
+      bySubject: new Map<string, SubjectBindings>(),
+    };
     this.#scopes.set(namespace, scope);
     scope.bindings.set(name, binding);
     for (const [key, at] of keysOf(binding)) {
@@ -170,7 +173,7 @@ function scopeOf(kind: RbacKind, namespace: string | undefined): string {
 }
 
 /** The keys of a binding's subjects, each with the place of its first subject. A service account is the user that requests know it as. */
-function keysOf({ subjects, namespace }: Binding): Map<string, number> {
+function keysOf({ subjects, namespace }: PolicyBinding): Map<string, number> {
   const keys = new Map<string, number>();
   subjects.forEach((subject, at) => {
     const key = keyOf(subject, namespace);
@@ -203,7 +206,7 @@ function groupKey(name: string): string {
 }
 
 /** The entries of the lists from `begin` to `end` in order, made as they are asked for. One costs the logarithm of the number of lists. */
-function* merged(lists: readonly (readonly Entry[])[], begin: number, end: number): Generator<Entry, void> {
+function* merged(lists: readonly (readonly NumberedBinding[])[], begin: number, end: number): Generator<NumberedBinding, void> {
   if (end - begin <= 1) {
     yield* lists[begin] ?? [];
     return;
@@ -224,6 +227,6 @@ function* merged(lists: readonly (readonly Entry[])[], begin: number, end: numbe
   for (; b.done !== true; b = right.next()) yield b.value;
 }
 
-function comesBefore(a: Entry, b: Entry): boolean {
+function comesBefore(a: NumberedBinding, b: NumberedBinding): boolean {
   return a.binding === b.binding ? a.at < b.at : a.binding.name < b.binding.name;
 }

@@ -4,7 +4,7 @@ import type { Attributes } from "../authorization/attributes";
 import { RuleFile } from "./rule-file";
 import type { RuleIndex } from "./rule-index";
 
-export interface Binding {
+export interface PolicyBinding {
   readonly name: string;
   /** "" = of a ClusterRoleBinding */
   readonly namespace: string;
@@ -13,8 +13,8 @@ export interface Binding {
 }
 
 /** `at` is the place of the first of the binding's subjects that is the one of the list. */
-export interface Entry {
-  readonly binding: Binding;
+export interface NumberedBinding {
+  readonly binding: PolicyBinding;
   readonly at: number;
 }
 
@@ -26,14 +26,14 @@ export interface Roles {
 
 /** The first binding of each role, by what its rules name. */
 interface ByRules {
-  readonly file: RuleFile<Entry>;
+  readonly file: RuleFile<NumberedBinding>;
   /** the first binding of each role that is missing */
-  readonly missing: readonly Entry[];
+  readonly missing: readonly NumberedBinding[];
   readonly changes: number;
 }
 
 export class SubjectBindings {
-  readonly #entries: Entry[] = [];
+  readonly #entries: NumberedBinding[] = [];
   /** made when a long list is asked, gone with the next change */
   #byRules: ByRules | undefined;
 
@@ -44,7 +44,7 @@ export class SubjectBindings {
     return this.#entries.length;
   }
 
-  add(entry: Entry): void {
+  add(entry: NumberedBinding): void {
     this.#entries.splice(placeIn(this.#entries, entry.binding.name), 0, entry);
     this.#byRules = undefined;
   }
@@ -58,11 +58,11 @@ export class SubjectBindings {
    * The bindings as lists in order: all, or with `asked` at least those that matter to this request, which are the first one that allows it and
    * those whose role is missing.
    */
-  lists(roles: Roles, asked?: Attributes): Iterable<readonly Entry[]> {
+  lists(roles: Roles, asked?: Attributes): Iterable<readonly NumberedBinding[]> {
     return asked && this.#entries.length > this.lookedThrough ? this.#listsFor(asked, roles) : [this.#entries];
   }
 
-  *#listsFor(asked: Attributes, roles: Roles): Generator<readonly Entry[]> {
+  *#listsFor(asked: Attributes, roles: Roles): Generator<readonly NumberedBinding[]> {
     if (this.#byRules?.changes !== roles.changes) this.#byRules = byRules(this.#entries, roles);
     yield this.#byRules.missing;
     yield* this.#byRules.file.listsFor(asked);
@@ -70,9 +70,9 @@ export class SubjectBindings {
 }
 
 /** A role counts by its first binding: what it allows is the same in all of them. So the size is that of the roles, however often each is bound. */
-function byRules(entries: readonly Entry[], roles: Roles): ByRules {
-  const file = new RuleFile<Entry>();
-  const missing: Entry[] = [];
+function byRules(entries: readonly NumberedBinding[], roles: Roles): ByRules {
+  const file = new RuleFile<NumberedBinding>();
+  const missing: NumberedBinding[] = [];
   const seen = new Set<string>();
   for (const entry of entries) {
     const { roleRef } = entry.binding;
@@ -87,7 +87,7 @@ function byRules(entries: readonly Entry[], roles: Roles): ByRules {
 }
 
 /** Where a binding of this name stands, or would stand. */
-function placeIn(entries: readonly Entry[], name: string): number {
+function placeIn(entries: readonly NumberedBinding[], name: string): number {
   let [low, high] = [0, entries.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

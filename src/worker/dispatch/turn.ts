@@ -1,7 +1,7 @@
 /** The place of a request among those under way: taken at its turn, given back with its answer. */
 import type { Verb } from "../../api/registry/resource";
 import { senderOf } from "../access/access";
-import { type BeginningRequest, beginRequest, type Place } from "../http/in-flight";
+import { type BeginningRequest, beginRequest, type HeldSeats } from "../http/in-flight";
 import type { TargetRequest } from "./target-request";
 
 /** The place, once it is the request's turn; undefined = there are too many requests. A `verb` of `watch` is not counted. */
@@ -9,7 +9,7 @@ export async function turn(
   verb: Verb,
   { config, request, access, url, waitUntil }: TargetRequest,
   more: Pick<BeginningRequest, "timeoutMs" | "listSeats">,
-): Promise<Place | undefined> {
+): Promise<HeldSeats | undefined> {
   const flow = { cluster: url.cluster, user: access.isOpen ? "" : senderOf(access), isExempt: !access.isOpen && access.makesClusters };
   const begun = beginRequest({ verb, config, ...flow, ...more, signal: request.signal });
   // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
@@ -20,7 +20,7 @@ export async function turn(
 /** The counted answer; its place is given back when it is there. No answer waits for what is done `afterwards`, which never rejects. */
 export function until(
   answer: Promise<Response>,
-  place: Place,
+  place: HeldSeats,
   { count, waitUntil }: TargetRequest,
   afterwards?: () => Promise<void>,
 ): Promise<Response> {

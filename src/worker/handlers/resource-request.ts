@@ -8,7 +8,7 @@ import { ensureBootstrapped, isBootstrapped } from "../routing/bootstrap";
 import type { Env } from "../../../durable-objects/platform/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { storedResource } from "../../api/registry/all";
-import type { Place } from "../http/in-flight";
+import type { HeldSeats } from "../http/in-flight";
 import type { Accepted, Shape } from "../http/negotiate/negotiate";
 import type { RequestUrl } from "../http/read/request-url";
 import type { RequestInfo } from "../routing/request-info";
@@ -22,7 +22,7 @@ export interface ResourceRequest {
   /** who sends it, and what he may do */
   access: Access;
   /** its place among the requests under way */
-  place: Place;
+  place: HeldSeats;
   info: RequestInfo;
   /** that of `url` */
   query: URLSearchParams;

@@ -6,20 +6,20 @@
  * such a request is forgotten with the period in which it began, or last grew.
  */
 import { systemClock } from "../../../durable-objects/platform/ports";
-import { FairQueue, type Place } from "../../access/fairness/fair-queue";
+import { FairQueue, type HeldSeats } from "../../access/fairness/fair-queue";
 import type { Verb } from "../../api/registry/resource";
 import { overloaded, type Status } from "../../api/meta/status";
 import type { Config } from "../../core/config/config";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, IN_FLIGHT_PERIOD_MS } from "./limits";
 
-export type { Place } from "../../access/fairness/fair-queue";
+export type { HeldSeats } from "../../access/fairness/fair-queue";
 
 /** One for each isolate. */
 const seats = new FairQueue(systemClock, IN_FLIGHT_PERIOD_MS);
 
 /** The place of a request that is not counted. */
-export const UNCOUNTED: Place = { rest: () => true, grow: () => true, end: () => undefined };
+export const UNCOUNTED: HeldSeats = { rest: () => true, grow: () => true, end: () => undefined };
 
 export interface BeginningRequest {
   verb: Verb;
@@ -39,7 +39,7 @@ export interface BeginningRequest {
 }
 
 /** The place of a request, at once or when its turn has come. Undefined: too many requests, which `refusalOf` tells the client. */
-export function beginRequest(asked: BeginningRequest): Place | undefined | Promise<Place | undefined> {
+export function beginRequest(asked: BeginningRequest): HeldSeats | undefined | Promise<HeldSeats | undefined> {
   const { verb, config, cluster, user, isExempt = false, signal, timeoutMs } = asked;
   if (verb === "watch") return UNCOUNTED;
   const kind = kindOf(verb);

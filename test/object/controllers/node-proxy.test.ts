@@ -10,7 +10,7 @@ import { HEARD_AGE_MS } from "../../../src/proxy-health/controller-question";
 import { silenceMs } from "../../../src/proxy-health/judgement";
 import { nodeProxyOf } from "../../../src/tenancy/cluster-objects";
 import { app } from "../../../src/worker/app";
-import { beginRequest, type Place } from "../../../src/worker/http/in-flight";
+import { beginRequest, type HeldSeats } from "../../../src/worker/http/in-flight";
 import { servingBothFamilies } from "../../support/objects/address-paths";
 import { ringAfter } from "../../support/objects/quick-timers";
 import { freshCluster } from "../../support/objects/store-stubs";
@@ -28,7 +28,7 @@ beforeEach(() => void vi.spyOn(Date, "now").mockImplementation(() => now));
 afterEach(() => vi.restoreAllMocks());
 
 const IMPATIENT = { ...objectConfig(bindings), requestQueueSeconds: 0, fairRequestsMin: 0 };
-const begun = (): Place | undefined => {
+const begun = (): HeldSeats | undefined => {
   const place = beginRequest({ verb: "create", config: IMPATIENT, cluster: "another", user: "" });
   if (place instanceof Promise) throw new Error("it waits");
   return place;
@@ -123,7 +123,7 @@ describe("check of a node", () => {
 
   it("as many writes under way as are allowed: a report is kept, one of unknown or larger size is refused", async () => {
     const cluster = await Cluster.ready();
-    const places: (Place | undefined)[] = [];
+    const places: (HeldSeats | undefined)[] = [];
     for (let place = begun(); place; place = begun()) places.push(place);
     const sized = (length?: number) =>
       cluster.send("PUT", `${REPORT}?timeout=1s`, APPLIED, length === undefined ? {} : { "Content-Length": String(length) });

@@ -2,7 +2,7 @@
 import { overloaded, type Status } from "../../../api/meta/status";
 import type { Clock } from "../../../core/base/ports";
 import { err, type Result } from "../../../core/base/result";
-import type { Place } from "../in-flight";
+import type { HeldSeats } from "../in-flight";
 import { BODY_REST_MS } from "../limits";
 
 /** How far a body has come. */
@@ -12,7 +12,7 @@ export class BodyProgress {
 
   constructor(
     private readonly clock: Pick<Clock, "now">,
-    private readonly place: Place,
+    private readonly place: HeldSeats,
   ) {}
 
   /** Its request holds no seat. */

@@ -6,13 +6,13 @@ import { err, ok, type Result } from "../../../core/base/result";
 import { withTimeout } from "../../../core/base/timeout";
 import { arrivalOf, BodyProgress } from "./arriving-body";
 import { drain } from "./drain";
-import { type Place, weightOfBody } from "../in-flight";
+import { type HeldSeats, weightOfBody } from "../in-flight";
 import { BODY_BYTES_PER_REQUEST, BODY_MAX_BYTES, BODY_TIMEOUT_MS, DRAIN_SILENCE_MS } from "../limits";
 
 /** A request whose body is not read yet, and its place among those under way. */
 export interface BodyRequest {
   request: Request;
-  place: Place;
+  place: HeldSeats;
   /** the request's own `timeout` in milliseconds; 0 or absent = none */
   timeoutMs?: number;
 }

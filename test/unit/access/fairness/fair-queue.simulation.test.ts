@@ -1,6 +1,6 @@
 /** A noisy flow beside a quiet one, at a server with one thread: histories from a seed. */
 import { describe, expect, it } from "vitest";
-import { FairQueue, type Place } from "../../../../src/access/fairness/fair-queue";
+import { FairQueue, type HeldSeats } from "../../../../src/access/fairness/fair-queue";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
@@ -38,7 +38,7 @@ async function history({ seed, quiet, noisy, max, least, leaves = false }: Setti
       const seats = flow === "noisy" ? pick(random, [1, 1, 1, 2]) : 1;
       const patience = new AbortController();
       if (leaves && random.below(5) === 0) scheduler.after(random.below(20), () => patience.abort());
-      const place: Place | undefined = await queue.begin({
+      const place: HeldSeats | undefined = await queue.begin({
         kind: "writes",
         cluster: flow,
         user: "",

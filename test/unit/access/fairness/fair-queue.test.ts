@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { FairQueue, type Place, type RefusedBecause, type Wanted } from "../../../../src/access/fairness/fair-queue";
+import { FairQueue, type HeldSeats, type RefusedBecause, type WantedSeats } from "../../../../src/access/fairness/fair-queue";
 import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, RESTING_MAX } from "../../../../src/access/fairness/queue-limits";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const PERIOD_MS = 120_000;
 const WAIT_MS = 15_000;
 
-function setting(defaults: Partial<Wanted> = {}) {
+function setting(defaults: Partial<WantedSeats> = {}) {
   const scheduler = new SimScheduler();
   const queue = new FairQueue(scheduler.clock(), PERIOD_MS);
-  const wanted = (over: Partial<Wanted>): Wanted => ({
+  const wanted = (over: Partial<WantedSeats>): WantedSeats => ({
     kind: "writes",
     cluster: "a",
     user: "",
@@ -21,18 +21,18 @@ function setting(defaults: Partial<Wanted> = {}) {
     ...defaults,
     ...over,
   });
-  const begin = (over: Partial<Wanted> = {}) => queue.begin(wanted(over));
+  const begin = (over: Partial<WantedSeats> = {}) => queue.begin(wanted(over));
   /** Places of requests that begin at once. */
-  const take = (count: number, over: Partial<Wanted> = {}): Place[] =>
+  const take = (count: number, over: Partial<WantedSeats> = {}): HeldSeats[] =>
     Array.from({ length: count }, () => {
       const place = begin(over);
       if (!place || place instanceof Promise) throw new Error("it does not begin at once");
       return place;
     });
   const begun: string[] = [];
-  const places: Place[] = [];
+  const places: HeldSeats[] = [];
   /** Requests that wait; `begun` has their names in the order in which they begin. */
-  const wait = (name: string, over: Partial<Wanted> = {}): Promise<Place | undefined> => {
+  const wait = (name: string, over: Partial<WantedSeats> = {}): Promise<HeldSeats | undefined> => {
     const turn = begin(over);
     if (!(turn instanceof Promise)) throw new Error(`${name} does not wait`);
     void turn.then((place) => {
@@ -132,7 +132,7 @@ describe("FairQueue: bodies that stop coming", () => {
 
   it("a flow: has few such requests; another flow has its own", () => {
     const { scheduler, take } = setting({ max: 100 });
-    const rest = (over: Partial<Wanted>) => take(1, over)[0]?.rest(scheduler.now);
+    const rest = (over: Partial<WantedSeats>) => take(1, over)[0]?.rest(scheduler.now);
     for (let i = 0; i < RESTING_MAX; i++) expect(rest({ user: "u" })).toBe(true);
     const [more] = take(1, { user: "u" });
     expect([more?.rest(scheduler.now), rest({ user: "v" })]).toEqual([false, true]);
@@ -153,7 +153,7 @@ describe("FairQueue: bodies that stop coming", () => {
 });
 
 describe("FairQueue: the end of a wait", () => {
-  it.each<[what: string, over: Partial<Wanted>, afterMs: number, reason: RefusedBecause]>([
+  it.each<[what: string, over: Partial<WantedSeats>, afterMs: number, reason: RefusedBecause]>([
     ["no time to wait", { waitMs: 0 }, 0, "concurrency-limit"],
     ["too long a wait", {}, WAIT_MS, "time-out"],
     ["too long for its own timeout", { waitMs: 300 }, 300, "time-out"],
@@ -226,7 +226,7 @@ describe("FairQueue: the end of a wait", () => {
 describe("FairQueue: turns", () => {
   const alternating = ["a", "b", "a", "b", "a", "b"];
 
-  it.each<[what: string, of: (name: string) => Partial<Wanted>]>([
+  it.each<[what: string, of: (name: string) => Partial<WantedSeats>]>([
     ["clusters", (name) => ({ cluster: name })],
     ["users of a cluster", (name) => ({ user: name })],
   ])("two %s that wait: in turn, however many of one came first", async (_, of) => {

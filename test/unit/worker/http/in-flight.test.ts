@@ -5,7 +5,7 @@ import {
   beginRequest,
   type BeginningRequest,
   inFlightFamilies,
-  type Place,
+  type HeldSeats,
   refusalOf,
   weightOfBody,
 } from "../../../../src/worker/http/in-flight";
@@ -24,7 +24,7 @@ describe("beginRequest", () => {
     cluster: "default",
     user: "",
   });
-  const begin = (verb: Verb): Place | undefined => {
+  const begin = (verb: Verb): HeldSeats | undefined => {
     const place = beginRequest(request(verb));
     if (place instanceof Promise) throw new Error("it waits");
     return place;

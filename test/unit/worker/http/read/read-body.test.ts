@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { FairQueue, type Place } from "../../../../../src/access/fairness/fair-queue";
+import { FairQueue, type HeldSeats } from "../../../../../src/access/fairness/fair-queue";
 import { RESTING_MAX } from "../../../../../src/access/fairness/queue-limits";
 import { type BodyRequest, readBody } from "../../../../../src/worker/http/read/read-body";
 import {
@@ -26,7 +26,7 @@ function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => 
 describe("readBody", () => {
   const over = { ok: false, error: { code: 413, message: "Request entity too large: limit is 3145728" } };
 
-  const posted = (init: RequestInit, grow: Place["grow"] = () => true, end: Place["end"] = () => undefined): BodyRequest => ({
+  const posted = (init: RequestInit, grow: HeldSeats["grow"] = () => true, end: HeldSeats["end"] = () => undefined): BodyRequest => ({
     request: new Request("http://h/", { method: "POST", ...init }),
     place: { rest: () => true, grow, end },
   });
@@ -63,7 +63,7 @@ describe("readBody", () => {
       sent++;
       taken.push(seats.counts("writes").taken);
     });
-    const grow: Place["grow"] = (weight, nowMs) => weight < places && place?.grow(weight, nowMs) === true;
+    const grow: HeldSeats["grow"] = (weight, nowMs) => weight < places && place?.grow(weight, nowMs) === true;
     const read = await readBody(posted(init, grow, () => place?.end()));
     expect(read).toMatchObject({ ok: false, error: { code } });
     expect(sent).toBeGreaterThanOrEqual(bytes / 10_000);
@@ -195,7 +195,11 @@ describe("readBody", () => {
   });
 
   describe("a body that stops coming", () => {
-    const stalled = (bytes: number, announced: number | undefined, place: Place): { request: BodyRequest; goOn(more: number): void } => {
+    const stalled = (
+      bytes: number,
+      announced: number | undefined,
+      place: HeldSeats,
+    ): { request: BodyRequest; goOn(more: number): void } => {
       let stream: ReadableStreamDefaultController<Uint8Array> | undefined;
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
@@ -217,7 +221,7 @@ describe("readBody", () => {
     const setting = () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       const seats = new FairQueue({ now: () => Date.now(), after: () => () => undefined }, 1_000_000);
-      const begin = (): Place => {
+      const begin = (): HeldSeats => {
         const place = seats.begin(wanted);
         if (!place || place instanceof Promise) throw new Error("it does not begin at once");
         return place;

@@ -1,5 +1,5 @@
 /** Schema and statements of FreeCounts. */
-import type { FreeCountStorage, TakenCounts } from "../../src/addresses/ledger/free-counts";
+import type { FreeCountStorage, OwnerTakenCounts } from "../../src/addresses/ledger/free-counts";
 
 export const FREE_COUNTS_SCHEMA = `
    CREATE TABLE taken_counts (
@@ -17,7 +17,7 @@ export function sqlFreeCountStorage({ sql }: DurableObjectStorage): FreeCountSto
       return sql
         .exec<Record<string, number | string>>("SELECT owner, ipv4_dynamic, ipv4_static, ipv6_dynamic, ipv6_static FROM taken_counts")
         .toArray()
-        .map((row): TakenCounts => ({
+        .map((row): OwnerTakenCounts => ({
           ownerUid: String(row.owner),
           IPv4: { dynamic: Number(row.ipv4_dynamic), static: Number(row.ipv4_static) },
           IPv6: { dynamic: Number(row.ipv6_dynamic), static: Number(row.ipv6_static) },

@@ -1,4 +1,4 @@
-import type { FreeCountStorage, TakenCounts } from "../../src/addresses/ledger/free-counts";
+import type { FreeCountStorage, OwnerTakenCounts } from "../../src/addresses/ledger/free-counts";
 import { type ContractCase, LARGEST, sorted, type Transacted, undone, UNICODE } from "./contract-case";
 
 /** What every FreeCountStorage does. */
@@ -54,6 +54,6 @@ export const freeCountStorageCases: readonly ContractCase<Transacted<FreeCountSt
   },
 ];
 
-function taken(ownerUid: string, count: number): TakenCounts {
+function taken(ownerUid: string, count: number): OwnerTakenCounts {
   return { ownerUid, IPv4: { dynamic: count, static: 0 }, IPv6: { dynamic: 1, static: count } };
 }

@@ -8,7 +8,7 @@ import { hostBitsOf, type Prefix } from "../../core/net/prefix";
 import { type Segment, SegmentCore } from "./segment";
 
 /** An allocatable interval of offsets. */
-interface Span {
+interface DenseBand {
   readonly scope: Band;
   readonly first: number;
   readonly last: number;
@@ -18,7 +18,7 @@ interface Span {
 /** Segment of up to 2^28 addresses: bigint only at the edges, numbers inside. */
 export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   /** ascending, disjoint */
-  #spans: Span[] = [];
+  #spans: DenseBand[] = [];
   readonly #free: Record<Band, number> = { dynamic: 0, static: 0 };
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
@@ -28,7 +28,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   }
 
   configure(bands: Bands): void {
-    const spansOf = (scope: Band, intervals: readonly Interval[]): Span[] =>
+    const spansOf = (scope: Band, intervals: readonly Interval[]): DenseBand[] =>
       intervals.map(({ first, last }) => ({ scope, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
     this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => a.first - b.first);
     this.#countsStale = true;
@@ -111,7 +111,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
   }
 
-  #countTaken(span: Span): void {
+  #countTaken(span: DenseBand): void {
     span.taken++;
     this.#free[span.scope]--;
     assert(this.#free[span.scope] >= 0, "segment: fewer than no free addresses in a band");

@@ -33,7 +33,7 @@ export interface SeedItem {
   token: string;
 }
 
-interface Place {
+interface FamilyAddress {
   family: Family;
   address: bigint;
 }
@@ -100,7 +100,7 @@ export class OwnerDrain {
     this.#insert(place, scope, item);
   }
 
-  #allocateStatic(item: AllocateItem, place: Place): AllocateResult {
+  #allocateStatic(item: AllocateItem, place: FamilyAddress): AllocateResult {
     const { pool } = this.#memory;
     if (!pool.isOwned(place.family, place.address)) return { ok: false, reason: this.#isFrozen(place) ? "frozen" : "stale" };
     if (pool.isTaken(place.family, place.address)) return { ok: false, reason: "taken" };
@@ -127,7 +127,7 @@ export class OwnerDrain {
     return { ok: true, address, gen: row.gen, scope: row.scope };
   }
 
-  #insert(place: Place, scope: Band, item: { token: string; holder: Holder }): AllocateResult {
+  #insert(place: FamilyAddress, scope: Band, item: { token: string; holder: Holder }): AllocateResult {
     const position = ++this.#memory.counter;
     const gen = { epoch: this.#memory.config.epoch, counter: position };
     const { kind, namespace, name, uid } = item.holder;
@@ -136,18 +136,18 @@ export class OwnerDrain {
     return { ok: true, address: formatAddress(place.family, place.address), gen, scope };
   }
 
-  #delete(place: Place, token: string): void {
+  #delete(place: FamilyAddress, token: string): void {
     if (!this.#storage.rowDelete(addressKey(place.family, place.address), token)) return;
     const wasTaken = this.#memory.pool.release(place.family, place.address);
     assert(wasTaken, "an address with a row is taken in the bitmap");
   }
 
-  #scopeOf({ family, address }: Place): Band {
+  #scopeOf({ family, address }: FamilyAddress): Band {
     const { pool } = this.#memory;
     return pool.isAllocatable(family, address) ? pool.scopeOf(family, address) : "static";
   }
 
-  #isFrozen(place: Place): boolean {
+  #isFrozen(place: FamilyAddress): boolean {
     return someContains(this.#memory.config.frozen, place.family, place.address);
   }
 
@@ -157,13 +157,13 @@ export class OwnerDrain {
     return frozen.some((segment) => segment.family === family && ranges.some((range) => relation(range, segment) !== "disjoint"));
   }
 
-  #placeOf(text: string): Place {
+  #placeOf(text: string): FamilyAddress {
     const parsed = parseAddress(text);
     assert(parsed.ok, "addresses in calls are canonical text");
     return { family: parsed.value.family, address: parsed.value.value };
   }
 
-  #placeOfToken(token: string): Place | undefined {
+  #placeOfToken(token: string): FamilyAddress | undefined {
     const row = this.#storage.rowByToken(token);
     return row === undefined ? undefined : parseAddressKey(row.key);
   }

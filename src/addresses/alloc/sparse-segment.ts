@@ -10,7 +10,7 @@ import { type Segment, SegmentCore } from "./segment";
 const PAGE_LAST = BigInt(PAGE_BITS - 1);
 
 /** An allocatable interval of offsets. */
-interface Span {
+interface SparseBand {
   readonly scope: Band;
   readonly first: bigint;
   readonly last: bigint;
@@ -20,7 +20,7 @@ interface Span {
 /** Segment of more than 2^28 addresses, such as an IPv6 /64. */
 export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment {
   /** ascending, disjoint */
-  #spans: Span[] = [];
+  #spans: SparseBand[] = [];
   readonly #free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
@@ -30,7 +30,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   }
 
   configure(bands: Bands): void {
-    const spansOf = (scope: Band, intervals: readonly Interval[]): Span[] =>
+    const spansOf = (scope: Band, intervals: readonly Interval[]): SparseBand[] =>
       intervals.map(({ first, last }) => ({ scope, first: first - this.first, last: last - this.first, free: 0n }));
     this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => (a.first < b.first ? -1 : 1));
     this.#countsStale = true;
@@ -102,7 +102,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   }
 
   /** Draws an interval of the band with a probability proportional to its free addresses. */
-  #drawSpan(scope: Band, random: Random): Span {
+  #drawSpan(scope: Band, random: Random): SparseBand {
     const spans = this.#spans.filter((span) => span.scope === scope && span.free > 0n);
     const only = spans[0];
     assert(only !== undefined, "segment: no free address in the band");
@@ -115,7 +115,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     throw new InvariantError("segment: not that many free addresses in the band");
   }
 
-  #change(span: Span | undefined, delta: 1n | -1n): void {
+  #change(span: SparseBand | undefined, delta: 1n | -1n): void {
     if (span === undefined) return;
     span.free += delta;
     this.#free[span.scope] += delta;

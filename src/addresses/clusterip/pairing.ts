@@ -15,13 +15,13 @@ export interface PairingPorts {
   ipAddresses(): Pick<IPAddressesRpc, "createMany">;
 }
 
-interface Waiting {
+interface WaitingWrites {
   writes: readonly IPAddressWrite[];
   resolve(written: boolean): void;
 }
 
 export class Pairing {
-  #waiting: Waiting[] = [];
+  #waiting: WaitingWrites[] = [];
   #armed = false;
   readonly #unpaired = new Map<number, readonly IPAddressWrite[]>();
 
@@ -85,7 +85,7 @@ export class Pairing {
     if (this.#unpaired.get(revision) === writes) this.#unpaired.delete(revision);
   }
 
-  async #send(waiting: readonly Waiting[]): Promise<void> {
+  async #send(waiting: readonly WaitingWrites[]): Promise<void> {
     const all = waiting.flatMap((entry) => entry.writes);
     let written = true;
     try {

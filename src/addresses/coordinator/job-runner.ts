@@ -13,14 +13,14 @@ const DELAY_MAX_MS = 30_000;
 const WAIT_MAX_MS = 5_000;
 const WAIT_SHARE = 20;
 
-interface Attempts {
+interface JobAttempts {
   count: number;
   dueAt: number;
 }
 
 export class JobRunner {
   readonly #running = new Set<string>();
-  readonly #attempts = new Map<string, Attempts>();
+  readonly #attempts = new Map<string, JobAttempts>();
 
   constructor(
     private readonly ports: { clock: Clock; random: Random; recorder: Recorder },
@@ -58,7 +58,7 @@ export class JobRunner {
     this.ended();
   }
 
-  #delayed(count: number, maxMs: number): Attempts {
+  #delayed(count: number, maxMs: number): JobAttempts {
     const delayMs = Math.min(DELAY_FIRST_MS * 2 ** count, maxMs);
     const jittered = delayMs / 2 + (this.ports.random.next() * delayMs) / 2;
     return { count: count + 1, dueAt: this.ports.clock.now() + Math.ceil(jittered) };

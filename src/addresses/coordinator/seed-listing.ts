@@ -13,11 +13,11 @@ import type { CoordinatorPeers } from "./coordinator-ports";
 import type { TopologyView } from "./state/topology-view";
 
 /** The objects by the segment in which they lie. */
-type Listed = ReadonlyMap<string, SeedRow[]>;
+type SeedRows = ReadonlyMap<string, SeedRow[]>;
 
 export class SeedListing {
   #wanted: string[] = [];
-  #next: Promise<Listed> | undefined;
+  #next: Promise<SeedRows> | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly ports: { clock: Clock; peers: CoordinatorPeers; view(): TopologyView }) {}
@@ -28,12 +28,12 @@ export class SeedListing {
    */
   async inside(segments: readonly string[]): Promise<SeedRow[]> {
     this.#wanted.push(...segments);
-    const begin = (): Promise<Listed> => this.#begin();
+    const begin = (): Promise<SeedRows> => this.#begin();
     const listed = await (this.#next ??= this.#running.then(begin, begin));
     return segments.flatMap((segment) => listed.get(segment) ?? []);
   }
 
-  #begin(): Promise<Listed> {
+  #begin(): Promise<SeedRows> {
     const within = [...new Set(this.#wanted)];
     this.#wanted = [];
     this.#next = undefined;
@@ -43,7 +43,7 @@ export class SeedListing {
   }
 
   /** Reads all pages. An object that is created between two pages takes its row at the owner: the first page made the claims known. */
-  async #list(within: string[]): Promise<Listed> {
+  async #list(within: string[]): Promise<SeedRows> {
     const { clock, peers, view } = this.ports;
     const index = new PrefixIndex(within.map((segment) => ({ prefix: storedPrefix(segment), value: segment })));
     const listed = new Map<string, SeedRow[]>(within.map((segment) => [segment, []]));

@@ -12,26 +12,26 @@ import type { AllocateAnswer, FreeCount } from "../rpc/service-cidr";
 import { isOf, scopeOf, sizesOf } from "../topology/route";
 
 /** Addresses of one owner that are taken, by family and band. */
-export interface TakenCounts {
+export interface OwnerTakenCounts {
   ownerUid: string;
   IPv4: FreeCount;
   IPv6: FreeCount;
 }
 
 export interface FreeCountStorage {
-  takenCountsLoad(): TakenCounts[];
-  takenCountsSave(counts: TakenCounts): void;
+  takenCountsLoad(): OwnerTakenCounts[];
+  takenCountsSave(counts: OwnerTakenCounts): void;
   takenCountsDelete(ownerUid: string): void;
 }
 
-interface Known {
-  taken: TakenCounts;
+interface KnownCounts {
+  taken: OwnerTakenCounts;
   /** place of the newest fact in the order in which facts came */
   at: number;
 }
 
 export class FreeCounts {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownCounts>();
   readonly #unsaved = new Set<string>();
   #sequence = 0;
 
@@ -101,7 +101,7 @@ export class FreeCounts {
   }
 
   #set(topology: Topology, ownerUid: string, free: AllocateAnswer["free"]): void {
-    const taken: TakenCounts = { ownerUid, IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
+    const taken: OwnerTakenCounts = { ownerUid, IPv4: { dynamic: 0, static: 0 }, IPv6: { dynamic: 0, static: 0 } };
     for (const family of FAMILIES) {
       const size = sizesOf(topology, ownerUid, family);
       taken[family].dynamic = Math.max(0, size.dynamic - free[family].dynamic);

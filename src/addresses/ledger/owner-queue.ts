@@ -18,13 +18,13 @@ export interface OwnerQueuePorts {
 const UNKNOWN: Attempt = { result: { ok: false, reason: "unknown" }, epoch: 0, isSurprise: false };
 const NO_ITEMS: ReadonlySet<AllocateItem> = new Set();
 
-interface Waiting {
+interface WaitingItem {
   item: AllocateItem;
   resolve(result: Attempt): void;
 }
 
 export class OwnerQueue {
-  #waiting: Waiting[] = [];
+  #waiting: WaitingItem[] = [];
   #armed = false;
   #callsInFlight = 0;
 
@@ -52,7 +52,7 @@ export class OwnerQueue {
     }
   }
 
-  async #call(batch: readonly Waiting[]): Promise<void> {
+  async #call(batch: readonly WaitingItem[]): Promise<void> {
     this.#callsInFlight++;
     try {
       const { clock, owner, topology } = this.ports;

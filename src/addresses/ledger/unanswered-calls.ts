@@ -6,7 +6,7 @@ import type { ServiceCIDRRpc } from "../rpc/service-cidr";
 /** How long a call without an answer in time counts: it may still arrive. */
 const UNANSWERED_LATELY_MS = 10 * 60_000;
 
-type Asked = Pick<ServiceCIDRRpc, "allocate" | "seed">;
+type AskedOwner = Pick<ServiceCIDRRpc, "allocate" | "seed">;
 
 export class UnansweredCalls {
   /** calls that each owner has not answered yet; what is answered is known here */
@@ -17,7 +17,7 @@ export class UnansweredCalls {
   constructor(private readonly clock: Clock) {}
 
   /** The owner, with each call for addresses noted. */
-  watched(uid: string, owner: Asked): Asked {
+  watched(uid: string, owner: AskedOwner): AskedOwner {
     return {
       allocate: (items) => this.#note(uid, owner.allocate(items)),
       seed: (epoch, items) => this.#note(uid, owner.seed(epoch, items)),

@@ -33,15 +33,15 @@ export interface NodePortRepairPorts {
 }
 
 /** The part of a stored Service that is judged. */
-interface Holder {
+interface NodePortHolder {
   uid: string;
   held: readonly HeldNodePort[];
 }
 
 /** The Service at a key, which holds nothing when it is gone; undefined = what is stored there cannot be read. */
-type HolderAt = (key: string) => Holder | undefined;
+type HolderAt = (key: string) => NodePortHolder | undefined;
 
-const NOBODY: Holder = Object.freeze({ uid: "", held: [] });
+const NOBODY: NodePortHolder = Object.freeze({ uid: "", held: [] });
 const NOTHING: NodePortVerdict = Object.freeze({ findings: [], take: [] });
 /** More than each number of the range has protocols. */
 const ROWS_MAX = 10_000;
@@ -112,7 +112,7 @@ export class NodePortRepair implements RepairedNodePorts, ListedNodePorts {
 
   /** Valid until the next await: each Service is read once. */
   #reading(): HolderAt {
-    const known = new Map<string, Holder | undefined>();
+    const known = new Map<string, NodePortHolder | undefined>();
     return (key) => {
       if (!known.has(key)) known.set(key, holderIn(this.ports.stored(key)));
       return known.get(key);
@@ -126,7 +126,7 @@ function isLost({ protocol, port, key }: NodePortRow, holderAt: HolderAt): boole
   return found !== undefined && !found.held.some((other) => other.protocol === protocol && other.port === port);
 }
 
-function holderIn(text: string | undefined): Holder | undefined {
+function holderIn(text: string | undefined): NodePortHolder | undefined {
   if (text === undefined) return NOBODY;
   const service = readService(text);
   return service && { uid: service.metadata?.uid ?? "", held: heldNodePorts(service) };

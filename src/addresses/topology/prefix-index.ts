@@ -11,7 +11,7 @@ import { FAMILIES, type Family, widthOf } from "../../core/net/family";
 import { containsPrefix, lastOf } from "../../core/net/prefix";
 import type { Prefix } from "../../core/net/prefix";
 
-interface Entry<T> {
+interface IndexedPrefix<T> {
   prefix: Prefix;
   value: T;
   /** index of the innermost earlier entry that contains this one; -1 = none */
@@ -19,7 +19,7 @@ interface Entry<T> {
 }
 
 export class PrefixIndex<T> {
-  readonly #entries: Record<Family, Entry<T>[]>;
+  readonly #entries: Record<Family, IndexedPrefix<T>[]>;
 
   constructor(items: readonly { prefix: Prefix; value: T }[]) {
     this.#entries = {
@@ -62,8 +62,8 @@ export class PrefixIndex<T> {
   }
 }
 
-function nest<T>(items: readonly { prefix: Prefix; value: T }[]): Entry<T>[] {
-  const entries = items.map(({ prefix, value }): Entry<T> => ({ prefix, value, parent: -1 }));
+function nest<T>(items: readonly { prefix: Prefix; value: T }[]): IndexedPrefix<T>[] {
+  const entries = items.map(({ prefix, value }): IndexedPrefix<T> => ({ prefix, value, parent: -1 }));
   entries.sort((a, b) => byPosition(a.prefix, b.prefix));
   entries.forEach((entry, index) => {
     let candidate = index - 1;
@@ -84,7 +84,7 @@ export function byPosition(a: Prefix, b: Prefix): number {
   return a.length - b.length;
 }
 
-function firstAtOrAfter<T>(entries: readonly Entry<T>[], base: bigint): number {
+function firstAtOrAfter<T>(entries: readonly IndexedPrefix<T>[], base: bigint): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

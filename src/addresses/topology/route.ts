@@ -16,7 +16,7 @@ import { rangeIndex } from "./range-index";
 import { storedPrefix } from "./stored-prefix";
 
 /** The ranges of one family under an owner, and how many addresses they give out there by band, taken ones included. */
-interface Holding {
+interface OwnerRanges {
   size: FreeCount;
   ranges: Set<Prefix>;
 }
@@ -25,7 +25,7 @@ interface Routes {
   claims: PrefixIndex<string>;
   ranges: PrefixIndex<Prefix>;
   /** per family, the owners with an allocatable address */
-  holdings: Record<Family, ReadonlyMap<string, Holding>>;
+  holdings: Record<Family, ReadonlyMap<string, OwnerRanges>>;
   epochs: ReadonlyMap<string, number>;
 }
 
@@ -154,7 +154,7 @@ function claimIndex(topology: Topology): PrefixIndex<string> {
 }
 
 function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>): Routes["holdings"] {
-  const holdings = { IPv4: new Map<string, Holding>(), IPv6: new Map<string, Holding>() };
+  const holdings = { IPv4: new Map<string, OwnerRanges>(), IPv6: new Map<string, OwnerRanges>() };
   for (const { prefix, ownerUid } of topology.claims) {
     const segment = storedPrefix(prefix);
     const within = ranges.intersecting(segment);

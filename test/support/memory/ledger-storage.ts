@@ -1,4 +1,4 @@
-import type { FreeCountStorage, TakenCounts } from "../../../src/addresses/ledger/free-counts";
+import type { FreeCountStorage, OwnerTakenCounts } from "../../../src/addresses/ledger/free-counts";
 import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-storage";
 import type { Allocation, LedgerStorage } from "../../../src/addresses/ledger/ledger-storage";
 import type { PendingRelease } from "../../../src/addresses/ledger/release-storage";
@@ -87,17 +87,17 @@ export class MemoryLedgerStorage implements LedgerStorage {
 
 /** FreeCountStorage in memory, on the same journal as the rest of its object. */
 export class MemoryFreeCountStorage implements FreeCountStorage {
-  readonly saved: JournaledMap<TakenCounts>;
+  readonly saved: JournaledMap<OwnerTakenCounts>;
 
   constructor(journal = new Journal()) {
     this.saved = new JournaledMap(journal);
   }
 
-  takenCountsLoad(): TakenCounts[] {
+  takenCountsLoad(): OwnerTakenCounts[] {
     return structuredClone(this.saved.values());
   }
 
-  takenCountsSave(counts: TakenCounts): void {
+  takenCountsSave(counts: OwnerTakenCounts): void {
     this.saved.set(counts.ownerUid, structuredClone(counts));
   }
 

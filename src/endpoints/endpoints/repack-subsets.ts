@@ -16,13 +16,13 @@ interface PortAddresses {
   readonly places: number[];
 }
 
-interface Entry {
+interface PackedAddress {
   readonly address: EndpointAddress;
   isReady: boolean;
 }
 
 /** The addresses of a port by addressKey, sorted. Ports of the same subsets have the same list. */
-type Entries = readonly (readonly [string, Entry])[];
+type Entries = readonly (readonly [string, PackedAddress])[];
 
 /** The same addresses and ports in canonical form. The addresses themselves are not copied. */
 export function repackSubsets(subsets: readonly EndpointSubset[]): EndpointSubset[] {
@@ -60,7 +60,7 @@ function firstOfEach(subsets: readonly EndpointSubset[]): ReadonlyMap<string, En
 }
 
 function entriesOf(subsets: readonly EndpointSubset[], shared: ReadonlyMap<string, EndpointAddress> | undefined): Entries {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, PackedAddress>();
   const note = (address: EndpointAddress, isReady: boolean): void => {
     const key = addressKey(address);
     const entry = entries.get(key);

@@ -34,7 +34,7 @@ export interface ServiceChanges {
 }
 
 /** One Service in one family. */
-interface Entry {
+interface ServiceParts {
   readonly ref: ServiceRef;
   service: ProxiedService | undefined;
   /** by the names of slices */
@@ -45,10 +45,10 @@ interface Entry {
 }
 
 export class MergedServices {
-  readonly #entries = new Map<string, Entry>();
-  readonly #changed = new Set<Entry>();
+  readonly #entries = new Map<string, ServiceParts>();
+  readonly #changed = new Set<ServiceParts>();
   /** the entry of each slice, by the slice's key */
-  readonly #homes = new Map<string, Entry>();
+  readonly #homes = new Map<string, ServiceParts>();
   /** keys of the Services that were put */
   readonly #services = new Set<string>();
 
@@ -134,21 +134,21 @@ export class MergedServices {
     this.#changed.add(entry);
   }
 
-  #entry(ref: ServiceRef): Entry {
+  #entry(ref: ServiceRef): ServiceParts {
     const key = entryKey(ref);
     let entry = this.#entries.get(key);
     if (!entry) this.#entries.set(key, (entry = { ref, service: undefined, portions: new Map(), hasNewPortions: true, told: undefined }));
     return entry;
   }
 
-  #notePortions(entry: Entry): void {
+  #notePortions(entry: ServiceParts): void {
     entry.hasNewPortions = true;
     this.#changed.add(entry);
   }
 }
 
 /** The lists and counts that were handed out last stay where they still hold. */
-function mergedOf(entry: Entry, service: ProxiedService): MergedService {
+function mergedOf(entry: ServiceParts, service: ProxiedService): MergedService {
   const { told, hasNewPortions } = entry;
   const hasCheck = service.healthCheckNodePort !== undefined;
   if (told && !hasNewPortions && hasCheck === (told.localReady !== undefined)) return { ...told, service };

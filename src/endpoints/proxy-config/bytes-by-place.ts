@@ -10,7 +10,7 @@ export interface Version {
   readonly revision: number;
 }
 
-interface KnownVersion extends Version {
+interface CheckedVersion extends Version {
   /** of the definition that the bytes were made or confirmed from */
   checkedAt: number;
 }
@@ -27,7 +27,7 @@ export class BytesByPlace {
   #revision: number;
   #nodes: Set<string>;
   #zones: Set<string>;
-  readonly #versions = new Map<string, KnownVersion>();
+  readonly #versions = new Map<string, CheckedVersion>();
 
   constructor(
     private readonly piece: Piece,

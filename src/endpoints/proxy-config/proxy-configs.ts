@@ -39,7 +39,7 @@ interface Removal {
 }
 
 /** A Service that changed or went, by its key. */
-interface Change {
+interface ConfigChange {
   readonly key: string;
   readonly revision: number;
 }
@@ -52,7 +52,7 @@ export class ProxyConfigs {
   /** oldest first */
   readonly #removals = new Map<string, Removal>();
   /** oldest first; one that a later change of its Service has overtaken says nothing */
-  #changes: Change[] = [];
+  #changes: ConfigChange[] = [];
   readonly #pieces = PIECES.map((piece) => this.#counted(piece));
   #made = 0;
   #revision = 0;
@@ -134,7 +134,7 @@ export class ProxyConfigs {
     return keys.reverse();
   }
 
-  #counts({ key, revision }: Change): boolean {
+  #counts({ key, revision }: ConfigChange): boolean {
     return (this.#services.get(key) ?? this.#removals.get(key))?.revision === revision;
   }
 

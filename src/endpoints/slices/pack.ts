@@ -93,15 +93,15 @@ function keepWanted({ existing, wanted, mustWrite }: PackRequest): Omit<Packing,
   return { changed, emptied, unchanged, left, removed };
 }
 
-interface KnownVersion {
+interface KeyedEndpoint {
   readonly key: string;
   readonly version: Endpoint;
 }
 
 /** The endpoints of slices that had them all as wanted at the last look. Neither slices nor endpoints are changed in place. */
-const known = new WeakMap<EndpointSlice, readonly KnownVersion[]>();
+const known = new WeakMap<EndpointSlice, readonly KeyedEndpoint[]>();
 
-function asKnown(version: Endpoint): KnownVersion {
+function asKnown(version: Endpoint): KeyedEndpoint {
   return { key: endpointKey(version), version };
 }
 

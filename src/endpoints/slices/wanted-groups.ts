@@ -91,10 +91,10 @@ interface EndpointFacts {
   publishNotReady: boolean;
 }
 
-type Known = WeakMap<PodFacts, { service: Service; zone: string; endpoint: Endpoint | undefined }>;
+type KnownEndpoints = WeakMap<PodFacts, { service: Service; zone: string; endpoint: Endpoint | undefined }>;
 
 /** What was made of each Pod last. Neither Pods nor Services are changed in place. */
-const known: Readonly<Record<Family, Known>> = { IPv4: new WeakMap(), IPv6: new WeakMap() };
+const known: Readonly<Record<Family, KnownEndpoints>> = { IPv4: new WeakMap(), IPv6: new WeakMap() };
 
 /** The Pod's endpoint; of a Pod that is as it was at the last look the same one. undefined = it has no address of the family. */
 function knownEndpoint(service: Service, pod: PodFacts, facts: EndpointFacts): Endpoint | undefined {

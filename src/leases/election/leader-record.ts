@@ -14,7 +14,7 @@ export interface SeenLease {
 }
 
 /** What a candidate may do now. */
-export type Verdict =
+export type LeaderVerdict =
   /** it holds the Lease already */
   | { readonly kind: "renew" }
   /** nobody holds it, or the holder has let it run out */
@@ -23,7 +23,7 @@ export type Verdict =
   | { readonly kind: "wait"; readonly untilMs: number };
 
 /** What the candidate `identity` may do at `nowMs`, read before the Lease was. */
-export function judge({ lease, atMs }: SeenLease, identity: string, nowMs: number): Verdict {
+export function judge({ lease, atMs }: SeenLease, identity: string, nowMs: number): LeaderVerdict {
   const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {};
   if (!holderIdentity) return { kind: "take" };
   if (holderIdentity === identity) return { kind: "renew" };

@@ -10,7 +10,7 @@ import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
 import type { Result } from "../../core/base/result";
 import { type SeenLease, seenNext } from "../election/leader-record";
-import { IDENTITY_NAMESPACE, type Instance, nextStep, renewal, type Step } from "./identity-lease";
+import { IDENTITY_NAMESPACE, type Instance, nextStep, renewal, type IdentityStep } from "./identity-lease";
 import { identityLeaseName } from "./lease-name";
 
 /** Clusters remembered; beyond it the memory starts over, which costs one more read for each cluster. */
@@ -32,7 +32,7 @@ export interface IdentityPorts {
   calls: LeaseCalls;
 }
 
-interface Known {
+interface KnownLease {
   /** nothing is to do before, in ms since the epoch */
   dueMs: number;
   /** when that was decided; in the future = the clock was set back, and `dueMs` means nothing */
@@ -43,7 +43,7 @@ interface Known {
 }
 
 export class IdentityKeeper {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownLease>();
   #named: Promise<{ name: string; instance: Instance }> | undefined;
 
   constructor(
@@ -83,7 +83,7 @@ export class IdentityKeeper {
     }
   }
 
-  #begun(cluster: string): Known {
+  #begun(cluster: string): KnownLease {
     const known = this.#known.get(cluster) ?? { dueMs: 0, sinceMs: 0 };
     if (this.#known.size >= CLUSTERS_MAX) this.#known.clear();
     this.#known.set(cluster, known);
@@ -97,7 +97,7 @@ export class IdentityKeeper {
   }
 
   /** false = another write came first */
-  async #write(cluster: string, known: Known, { kind, lease }: Exclude<Step, { kind: "rest" }>): Promise<boolean> {
+  async #write(cluster: string, known: KnownLease, { kind, lease }: Exclude<IdentityStep, { kind: "rest" }>): Promise<boolean> {
     const { name = "", namespace = IDENTITY_NAMESPACE } = lease.metadata ?? {};
     const { group } = leasesDefinition;
     const options = { dryRun: false, fieldManager: SERVER_MANAGER, fieldValidation: "Ignore", force: false, group, version: "v1" } as const;

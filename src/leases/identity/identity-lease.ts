@@ -65,13 +65,13 @@ export const IDENTITY_EXPIRY: ExpiryRule = {
   isOver: (object, nowMs) => (isIdentityLease(object) ? hasRunOut(object as Lease, nowMs) : undefined),
 };
 
-export type Step =
+export type IdentityStep =
   | { readonly kind: "create" | "update"; readonly lease: Lease }
   /** nothing to do before then */
   | { readonly kind: "rest"; readonly untilMs: number };
 
 /** What the instance does now. `seen` on the clock of `nowMs`, since the Unix epoch; undefined = there is no Lease. */
-export function nextStep(name: string, seen: SeenLease | undefined, instance: Instance, nowMs: number): Step {
+export function nextStep(name: string, seen: SeenLease | undefined, instance: Instance, nowMs: number): IdentityStep {
   const holding = holdingOf(instance);
   if (!seen) return { kind: "create", lease: createdBy(IDENTITY_NAMESPACE, name, holding, nowMs) };
   const { lease, atMs } = seen;
@@ -88,7 +88,7 @@ export function nextStep(name: string, seen: SeenLease | undefined, instance: In
 }
 
 /** The instance's own Lease for another duration. */
-export function renewal(lease: Lease, instance: Instance, nowMs: number): Extract<Step, { kind: "create" | "update" }> {
+export function renewal(lease: Lease, instance: Instance, nowMs: number): Extract<IdentityStep, { kind: "create" | "update" }> {
   return { kind: "update", lease: renewedBy(lease, holdingOf(instance), nowMs) };
 }
 

@@ -8,7 +8,7 @@ import {
   renewedBy,
   seenNext,
   takenBy,
-  type Verdict,
+  type LeaderVerdict,
 } from "../../../../src/leases/election/leader-record";
 
 const HOLDING = { identity: "me", durationSeconds: 15, labels: {} };
@@ -17,7 +17,7 @@ const NOW_TEXT = "2026-01-02T03:04:05.678000Z";
 const held = (holderIdentity: string, leaseDurationSeconds: number): Lease["spec"] => ({ holderIdentity, leaseDurationSeconds });
 
 describe("judge", () => {
-  it.each<{ name: string; spec: Lease["spec"]; seenMs: number; nowMs: number; want: Verdict }>([
+  it.each<{ name: string; spec: Lease["spec"]; seenMs: number; nowMs: number; want: LeaderVerdict }>([
     { name: "object without a record", spec: undefined, seenMs: 0, nowMs: 0, want: { kind: "take" } },
     { name: "empty holder, seen just now", spec: held("", 15), seenMs: 5, nowMs: 5, want: { kind: "take" } },
     { name: "held by me", spec: held("me", 15), seenMs: 5, nowMs: 99_999, want: { kind: "renew" } },

@@ -39,7 +39,7 @@ export interface NodeFinderPorts {
 }
 
 /** The questions for a Node so far. */
-interface Asked {
+interface NodeQuestions {
   /** when the last one was put that had an answer; -Infinity = none had */
   answeredAt: number;
   /** the last one had none */
@@ -48,7 +48,7 @@ interface Asked {
 
 export class NodeFinder {
   /** of names that the controller did not tell */
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, NodeQuestions>();
   readonly #asking = new Map<string, Promise<void>>();
   readonly #unanswered: PacedLog;
 
@@ -94,7 +94,7 @@ export class NodeFinder {
 
   async #ask(name: string): Promise<void> {
     const { clock, cursor, isTold, isKnown, node, found } = this.ports;
-    const asked: Asked = { answeredAt: clock.now(), isUnanswered: false };
+    const asked: NodeQuestions = { answeredAt: clock.now(), isUnanswered: false };
     const timeoutMs = isKnown(name) || this.isKnownAbsent(name) ? CONFIRM_TIMEOUT_MS : FIND_TIMEOUT_MS;
     try {
       for (let finds = 1; finds <= FINDS_MAX; finds++) {

@@ -4,7 +4,7 @@ import type { KeptReport } from "./judgement";
 import type { Cursor, LocalCounts, ServiceCheck } from "./pushed/shard-change";
 
 /** Times in ms since the epoch; 0 = none. */
-export interface Watch {
+export interface NodeWatch {
   /** when the alarm is to go off */
   readonly alarmAt: number;
   /** when an alarm granted a period, last */
@@ -29,8 +29,8 @@ export interface NodeStorage {
   countsPut(node: string, counts: LocalCounts): void;
   /** removes all rows of the node */
   nodeDelete(node: string): void;
-  watchLoad(): Watch | undefined;
-  watchPut(watch: Watch): void;
+  watchLoad(): NodeWatch | undefined;
+  watchPut(watch: NodeWatch): void;
   /** how far the controller's knowledge is stored; undefined = nothing was told */
   cursorLoad(): Cursor | undefined;
   cursorPut(cursor: Cursor): void;

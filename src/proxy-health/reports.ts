@@ -20,7 +20,7 @@ import {
   silenceMs,
   silentFrom,
 } from "./judgement";
-import type { NodeStorage, Watch } from "./node-storage";
+import type { NodeStorage, NodeWatch } from "./node-storage";
 import { type FamilyStates, joinedFamilies, type NodeStates } from "./pushed/health-tally";
 import type { Report } from "./report";
 
@@ -46,7 +46,7 @@ export interface ReportsSetting {
 
 export class Reports {
   readonly #kept: Map<string, KeptReport>;
-  #watch: Watch;
+  #watch: NodeWatch;
   #isWaking = false;
 
   constructor(
@@ -184,7 +184,7 @@ export class Reports {
   }
 
   /** Part of a transaction. */
-  #keep(watch: Watch): void {
+  #keep(watch: NodeWatch): void {
     this.ports.storage.watchPut(watch);
     if (watch.alarmAt !== 0) this.ports.wakeAt(watch.alarmAt);
   }

@@ -1,6 +1,6 @@
 /** The NodeStorage port on a journal, with a count of its writes. A new object on it is the old one after a restart. */
 import type { KeptReport } from "../../../src/proxy-health/judgement";
-import type { NodeStorage, StoredFacts, Watch } from "../../../src/proxy-health/node-storage";
+import type { NodeStorage, StoredFacts, NodeWatch } from "../../../src/proxy-health/node-storage";
 import type { Cursor, LocalCounts, ServiceCheck } from "../../../src/proxy-health/pushed/shard-change";
 import { Journal, JournaledMap } from "../sim/platform/journal";
 
@@ -8,7 +8,7 @@ export class MemoryNodeStorage implements NodeStorage {
   readonly #reports: JournaledMap<[string, KeptReport]>;
   readonly #facts: JournaledMap<[string, StoredFacts]>;
   readonly #counts: JournaledMap<[string, LocalCounts]>;
-  readonly #watch: JournaledMap<Watch>;
+  readonly #watch: JournaledMap<NodeWatch>;
   readonly #cursor: JournaledMap<Cursor>;
   readonly #checks: JournaledMap<readonly ServiceCheck[]>;
   writes = 0;
@@ -91,11 +91,11 @@ export class MemoryNodeStorage implements NodeStorage {
     this.#checks.set("", checks);
   }
 
-  watchLoad(): Watch | undefined {
+  watchLoad(): NodeWatch | undefined {
     return this.#watch.get("");
   }
 
-  watchPut(watch: Watch): void {
+  watchPut(watch: NodeWatch): void {
     this.writes++;
     this.#watch.set("", watch);
   }

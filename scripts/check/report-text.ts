@@ -1,5 +1,5 @@
 /** The report of a check for people. */
-import type { Finding } from "../../src/tools/check/suspicion";
+import type { CheckFinding } from "../../src/tools/check/suspicion";
 import type { CheckOutcome } from "./run";
 
 /** Findings of one kind beyond this number are counted, not printed. A damaged cluster has thousands; `--output json` has them all. */
@@ -21,7 +21,7 @@ export function reportText({ server, checked, wrong, notices, unchecked, repaire
   ].join("\n");
 }
 
-function section(title: string, findings: readonly Finding[]): string[] {
+function section(title: string, findings: readonly CheckFinding[]): string[] {
   if (findings.length === 0) return [];
   const lines = findings.slice(0, LINES_MAX).map(({ rule, message }) => `  ${rule === "notice" ? "" : `${rule}: `}${message}`);
   if (findings.length > LINES_MAX) lines.push(`  and ${findings.length - LINES_MAX} more`);

@@ -1,5 +1,5 @@
 /** The report of an import for people. */
-import type { Finding } from "../../src/tools/import/report";
+import type { ImportFinding } from "../../src/tools/import/report";
 import type { ImportReport } from "./run";
 
 /** Findings of one cause that are listed one by one. */
@@ -21,7 +21,7 @@ export function reportText(report: ImportReport): string {
 }
 
 /** Objects out of range have one cause, and one line when they are many. `--json` has each. */
-function conflictLines(conflicts: readonly Finding[]): string[] {
+function conflictLines(conflicts: readonly ImportFinding[]): string[] {
   const outside = conflicts.filter(({ reason }) => reason === "OutOfRange");
   if (outside.length <= LISTED_MAX) return conflicts.map(line);
   const named = outside.flatMap(({ message }) => ADDRESS.exec(message)?.[0] ?? []);
@@ -33,7 +33,7 @@ function conflictLines(conflicts: readonly Finding[]): string[] {
   ];
 }
 
-function line({ object, reason, message }: Finding): string {
+function line({ object, reason, message }: ImportFinding): string {
   return `  ${reason}: ${object} ${message}`;
 }
 

@@ -5,7 +5,7 @@
 import { type DumpDocument, labelOf, readDump } from "../../src/tools/import/dump";
 import { differences } from "../../src/tools/import/importable";
 import { planImport, type PlannedService } from "../../src/tools/import/plan";
-import type { ConflictReason, Finding } from "../../src/tools/import/report";
+import type { ConflictReason, ImportFinding } from "../../src/tools/import/report";
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import type { RangesView } from "../../src/addresses/ranges/service-ranges";
 import { UserError } from "../terminal/user-error";
@@ -21,8 +21,8 @@ export interface ImportReport {
   created: string[];
   present: string[];
   statusesRestored: string[];
-  conflicts: Finding[];
-  notices: Finding[];
+  conflicts: ImportFinding[];
+  notices: ImportFinding[];
 }
 
 interface ImportTask {

@@ -24,7 +24,7 @@ import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, Observ
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
 import { lookAtSlices, type SliceSource } from "./slices";
 import { type NamedRanges, overlaps, type Surroundings, untold } from "./surroundings";
-import type { Finding, Suspicion } from "./suspicion";
+import type { CheckFinding, Suspicion } from "./suspicion";
 
 /** Where a cluster is read. A part that cannot be read throws, and the whole check fails. */
 export interface CheckSource extends SliceSource {
@@ -46,9 +46,9 @@ export interface CheckSource extends SliceSource {
 export interface CheckReport {
   checked: { services: number; ipAddresses: number; serviceCIDRs: number; owners: number; rows: number };
   /** violations that lasted */
-  wrong: Finding[];
+  wrong: CheckFinding[];
   /** nothing is broken */
-  notices: Finding[];
+  notices: CheckFinding[];
   /** parts that could not be looked at, each a sentence */
   unchecked: string[];
   /** how often everything was read */
@@ -178,6 +178,6 @@ function namedRanges(serviceCIDRs: readonly ObservedServiceCIDR[] | undefined, r
   return serviceCIDRs.map((object) => ({ labelled: labelled("ServiceCIDR", object), cidrs: object.spec?.cidrs ?? [] }));
 }
 
-function findingOf({ rule, objects, message }: Suspicion): Finding {
+function findingOf({ rule, objects, message }: Suspicion): CheckFinding {
   return { rule, objects, message };
 }

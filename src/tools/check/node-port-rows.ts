@@ -7,7 +7,7 @@ import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import { keyOf } from "../../api/meta/object-key";
 import { nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
 import { labelled, suspect } from "./objects";
-import type { Observed, ObservedService } from "./observed";
+import type { ObservedCluster, ObservedService } from "./observed";
 import type { Suspicion } from "./suspicion";
 
 /** The body of `GET /check/nodeports`. */
@@ -16,7 +16,7 @@ export interface NodePortsView {
 }
 
 export function wrongNodePortRows(
-  { services, unreadable }: Pick<Observed, "services" | "unreadable">,
+  { services, unreadable }: Pick<ObservedCluster, "services" | "unreadable">,
   rows: readonly NodePortRow[],
 ): Suspicion[] {
   const byKey = new Map(services.map((service) => [keyOf(service), service]));

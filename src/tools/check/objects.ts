@@ -13,7 +13,7 @@ import { parseTime } from "../../api/meta/time";
 import { canonicalAddress, parseAddress } from "../../core/net/address";
 import { prefixesIn } from "../../core/net/prefix";
 import { givesOut, rangeIndex } from "../../addresses/topology/range-index";
-import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "./observed";
+import type { ObservedCluster, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "./observed";
 import type { Suspicion } from "./suspicion";
 
 /** A Service and its IPAddress are stored one after the other. An address that moves shows its old holder for as long. */
@@ -23,12 +23,12 @@ const DEFAULTS_LASTING_MS = 15_000;
 const NONE: ReadonlySet<string> = new Set();
 
 /** I1: no address is held by two Services. */
-export function duplicateAddresses({ services }: Pick<Observed, "services">): Suspicion[] {
+export function duplicateAddresses({ services }: Pick<ObservedCluster, "services">): Suspicion[] {
   return duplicates(services, addressesOf, (address) => address);
 }
 
 /** I1 for node ports: none belongs to two Services with one protocol. */
-export function duplicateNodePorts({ services }: Pick<Observed, "services">): Suspicion[] {
+export function duplicateNodePorts({ services }: Pick<ObservedCluster, "services">): Suspicion[] {
   return duplicates(
     services,
     (service) => nodePortsOf(service).map(nodePortText),
@@ -37,7 +37,7 @@ export function duplicateNodePorts({ services }: Pick<Observed, "services">): Su
 }
 
 /** I3 for node ports: each lies in 30000-32767. Servers with another `--service-node-port-range` have other bounds. */
-export function strayNodePorts({ services }: Pick<Observed, "services">): Suspicion[] {
+export function strayNodePorts({ services }: Pick<ObservedCluster, "services">): Suspicion[] {
   return services.flatMap((service) =>
     nodePortsOf(service).flatMap(({ port }) => {
       if (isInNodePortRange(port)) return [];
@@ -52,7 +52,7 @@ export function strayNodePorts({ services }: Pick<Observed, "services">): Suspic
  * its Service that is too young to be judged, or that somebody else than the allocator made, is a notice, because repair leaves it alone.
  */
 export function unpaired(
-  { services, ipAddresses, unreadable = NONE }: Pick<Observed, "services" | "ipAddresses" | "unreadable">,
+  { services, ipAddresses, unreadable = NONE }: Pick<ObservedCluster, "services" | "ipAddresses" | "unreadable">,
   nowMs?: number,
 ): Suspicion[] {
   const found: Suspicion[] = [];
@@ -89,7 +89,7 @@ export function unpaired(
 }
 
 /** The allocator's IPAddresses have its labels: repair and every client find them by these. */
-export function wronglyLabelled({ services, ipAddresses }: Pick<Observed, "services" | "ipAddresses">): Suspicion[] {
+export function wronglyLabelled({ services, ipAddresses }: Pick<ObservedCluster, "services" | "ipAddresses">): Suspicion[] {
   const byAddress = new Map(ipAddresses.map((object) => [canonicalAddress(object.metadata?.name ?? ""), object]));
   return services.flatMap((service) =>
     addressesOf(service).flatMap((address) => {

@@ -55,7 +55,7 @@ export interface Listed<T> {
 }
 
 /** One cluster at about one moment. */
-export interface Observed {
+export interface ObservedCluster {
   services: readonly ObservedService[];
   ipAddresses: readonly ObservedIPAddress[];
   serviceCIDRs: readonly ObservedServiceCIDR[];

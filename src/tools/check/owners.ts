@@ -13,7 +13,7 @@ import { PrefixIndex } from "../../addresses/topology/prefix-index";
 import { givesOut, rangeIndex } from "../../addresses/topology/range-index";
 import { storedPrefix } from "../../addresses/topology/stored-prefix";
 import { addressesOf, type Labelled, labelled, suspect } from "./objects";
-import type { Observed, ObservedOwners, ObservedRow, ObservedService } from "./observed";
+import type { ObservedCluster, ObservedOwners, ObservedRow, ObservedService } from "./observed";
 import type { Suspicion } from "./suspicion";
 
 /** An operation under way has taken addresses that no object shows yet; a failed operation gives them back. */
@@ -44,7 +44,7 @@ export function wrongClaims({ claims }: Pick<ObservedOwners, "claims">, cidrs: r
  * out addresses. Elsewhere an IPAddress without a Service needs no row, because as upstream it keeps no ServiceCIDR.
  */
 export function wrongRows(
-  { services, ipAddresses, unreadable }: Pick<Observed, "services" | "ipAddresses" | "unreadable">,
+  { services, ipAddresses, unreadable }: Pick<ObservedCluster, "services" | "ipAddresses" | "unreadable">,
   { claims, owners }: Pick<ObservedOwners, "claims" | "owners">,
   cidrs: readonly string[],
 ): Suspicion[] {

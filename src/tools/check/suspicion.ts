@@ -1,7 +1,7 @@
 /** Findings: what is wrong with a cluster. */
 
 /** I1–I3 are the README's; the other rules keep them. */
-export type Rule =
+export type CheckRule =
   | "I1"
   | "I2"
   | "I3"
@@ -20,8 +20,8 @@ export type Rule =
   /** nothing is broken, but an operator may want to know */
   | "notice";
 
-export interface Finding {
-  rule: Rule;
+export interface CheckFinding {
+  rule: CheckRule;
   /** `Service default/web`, `IPAddress 10.96.0.5` */
   objects: string[];
   /** a sentence */
@@ -29,7 +29,7 @@ export interface Finding {
 }
 
 /** A finding of one look. It may be half of a change under way: only one that lasts is a finding of the check. */
-export interface Suspicion extends Finding {
+export interface Suspicion extends CheckFinding {
   /** distinguishes other objects of the same names */
   identity: string;
   /** how long a healthy cluster may show it */

@@ -2,7 +2,7 @@
 import type { IPAddress, KubeObject, Namespace, Service, ServiceCIDR } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import type { RangeAllocation } from "./range-allocation";
-import type { Finding } from "./report";
+import type { ImportFinding } from "./report";
 import { differences, importable } from "./importable";
 
 export interface Dump {
@@ -11,8 +11,8 @@ export interface Dump {
   services: Service[];
   ipAddresses: IPAddress[];
   rangeAllocations: RangeAllocation[];
-  conflicts: Finding[];
-  notices: Finding[];
+  conflicts: ImportFinding[];
+  notices: ImportFinding[];
 }
 
 /** One document of a file. */

@@ -14,10 +14,10 @@ import { givesOut, isInside, rangeIndex } from "../../addresses/topology/range-i
 import { type Dump, labelOf } from "./dump";
 import { differences, hasContent } from "./importable";
 import { readRangeAllocation } from "./range-allocation";
-import type { ConflictReason, Finding } from "./report";
+import type { ConflictReason, ImportFinding } from "./report";
 
 /** The objects of the cluster that is imported into. */
-export interface ClusterState {
+export interface ClusterContent {
   namespaces: string[];
   serviceCIDRs: ServiceCIDR[];
   services: Service[];
@@ -43,18 +43,18 @@ export interface Plan {
   statuses: Service[];
   /** labels of what is there already */
   present: string[];
-  conflicts: Finding[];
-  notices: Finding[];
+  conflicts: ImportFinding[];
+  notices: ImportFinding[];
 }
 
 /** What to create and what stands against it. Changes nothing: the plan of a dump that was imported creates nothing. */
-export function planImport(dump: Dump, cluster: ClusterState): Plan {
+export function planImport(dump: Dump, cluster: ClusterContent): Plan {
   return new Planner(dump, cluster).plan();
 }
 
 class Planner {
   readonly #dump: Dump;
-  readonly #cluster: ClusterState;
+  readonly #cluster: ClusterContent;
   readonly #plan: Plan;
   /** canonical address -> label of what holds it, here or in the dump */
   readonly #holders = new Map<string, string>();
@@ -63,7 +63,7 @@ class Planner {
   readonly #readyRanges: PrefixIndex<Prefix>;
   #plannedRanges = rangeIndex([]);
 
-  constructor(dump: Dump, cluster: ClusterState) {
+  constructor(dump: Dump, cluster: ClusterContent) {
     this.#dump = dump;
     this.#cluster = cluster;
     this.#readyRanges = rangeIndex(prefixesIn(readyCidrs(cluster.serviceCIDRs)));
@@ -159,8 +159,8 @@ class Planner {
     else this.#notice(label, "Ignored", "is made by the server itself");
   }
 
-  #addressProblems(object: Service, label: string): Finding[] {
-    return clusterIPTextsOf(object).flatMap((text): Finding[] => {
+  #addressProblems(object: Service, label: string): ImportFinding[] {
+    return clusterIPTextsOf(object).flatMap((text): ImportFinding[] => {
       const parsed = parseAddress(text);
       if (!parsed.ok) return [{ object: label, reason: "Invalid", message: `has the address ${JSON.stringify(text)}, which is none` }];
       const address = parsed.value.canonical;
@@ -172,10 +172,10 @@ class Planner {
     });
   }
 
-  #portProblems(object: Service, label: string): Finding[] {
+  #portProblems(object: Service, label: string): ImportFinding[] {
     return nodePortsOf(object)
       .map(nodePortText)
-      .flatMap((port): Finding[] => {
+      .flatMap((port): ImportFinding[] => {
         const holder = this.#portHolders.get(port);
         if (holder === undefined || holder === label) return [];
         return [{ object: label, reason: "NodePortTaken", message: `has the node port ${port}, which ${holder} holds` }];

@@ -22,7 +22,7 @@ export type ConflictReason =
 /** A notice for the operator; nothing is wrong. */
 export type NoticeReason = "Ignored" | "Changed" | "Warning";
 
-export interface Finding<Reason extends string = ConflictReason | NoticeReason> {
+export interface ImportFinding<Reason extends string = ConflictReason | NoticeReason> {
   /** `Service default/web` */
   object: string;
   reason: Reason;

@@ -6,26 +6,26 @@
  */
 import { keyOf } from "../../../src/api/meta/object-key";
 import { addressesOf, duplicateAddresses, duplicateNodePorts, strayNodePorts, uncovered, unpaired } from "../../../src/tools/check/objects";
-import type { Observed, ObservedService } from "../../../src/tools/check/observed";
+import type { ObservedCluster, ObservedService } from "../../../src/tools/check/observed";
 import type { Suspicion } from "../../../src/tools/check/suspicion";
 
 /** I1: no address is held by two Services. */
-export function checkUnique(observed: Pick<Observed, "services">): string[] {
+export function checkUnique(observed: Pick<ObservedCluster, "services">): string[] {
   return lines(duplicateAddresses(observed));
 }
 
 /** I1 for node ports: no port of the nodes belongs to two Services with one protocol, and each lies in 30000-32767. */
-export function checkNodePortsUnique(observed: Pick<Observed, "services">): string[] {
+export function checkNodePortsUnique(observed: Pick<ObservedCluster, "services">): string[] {
   return lines([...duplicateNodePorts(observed), ...strayNodePorts(observed)]);
 }
 
 /** I2: the ClusterIPs of Services and the IPAddresses whose parent is a Service are one-to-one. */
-export function checkPaired(observed: Pick<Observed, "services" | "ipAddresses">): string[] {
+export function checkPaired(observed: Pick<ObservedCluster, "services" | "ipAddresses">): string[] {
   return lines(unpaired(observed));
 }
 
 /** I3: every ClusterIP is a usable address of some ServiceCIDR. */
-export function checkCovered({ services, serviceCIDRs }: Pick<Observed, "services" | "serviceCIDRs">): string[] {
+export function checkCovered({ services, serviceCIDRs }: Pick<ObservedCluster, "services" | "serviceCIDRs">): string[] {
   return lines(
     uncovered(
       services,
@@ -35,7 +35,7 @@ export function checkCovered({ services, serviceCIDRs }: Pick<Observed, "service
 }
 
 /** I4: every Service whose creation was answered with success, and that nobody deleted, is there with the answered uid and addresses. */
-function checkDurable({ services }: Pick<Observed, "services">, acknowledged: readonly ObservedService[]): string[] {
+function checkDurable({ services }: Pick<ObservedCluster, "services">, acknowledged: readonly ObservedService[]): string[] {
   const present = new Map(services.map((service) => [keyOf(service), service]));
   return acknowledged.flatMap((answer) => {
     const service = present.get(keyOf(answer));
@@ -56,7 +56,7 @@ export function checkOrdered(resourceVersions: readonly string[]): string[] {
 }
 
 /** I1 to I4 at once. */
-export function checkState(observed: Observed, acknowledged: readonly ObservedService[] = []): string[] {
+export function checkState(observed: ObservedCluster, acknowledged: readonly ObservedService[] = []): string[] {
   return [...checkUnique(observed), ...checkPaired(observed), ...checkCovered(observed), ...checkDurable(observed, acknowledged)];
 }
 

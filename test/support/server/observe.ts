@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkState } from "../checks/checkers";
 import type { CheckReport } from "../../../src/tools/check/check-cluster";
-import type { Observed, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+import type { ObservedCluster, ObservedIPAddress, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
 import { getJson } from "./server";
 
-export async function observe(url: string): Promise<Observed> {
+export async function observe(url: string): Promise<ObservedCluster> {
   const [services, ipAddresses, serviceCIDRs] = await Promise.all([
     getJson<{ items: ObservedService[] }>(`${url}/api/v1/services`),
     getJson<{ items: ObservedIPAddress[] }>(`${url}/apis/networking.k8s.io/v1/ipaddresses`),

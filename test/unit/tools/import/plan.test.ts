@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDump } from "../../../../src/tools/import/dump";
-import { type ClusterState, type Plan, planImport } from "../../../../src/tools/import/plan";
+import { type ClusterContent, type Plan, planImport } from "../../../../src/tools/import/plan";
 import type { IPAddress, Service, ServiceCIDR } from "../../../../src/api/meta/kubernetes";
 
 const NETWORKING = "networking.k8s.io/v1";
@@ -30,14 +30,14 @@ const kubernetes = (...clusterIPs: string[]) => ({
 });
 
 /** A new cluster with one range. */
-const CLUSTER: ClusterState = {
+const CLUSTER: ClusterContent = {
   namespaces: ["default", "shop"],
   serviceCIDRs: [{ ...cidr("kubernetes", "10.96.0.0/16"), status: READY }],
   services: [kubernetes("10.96.0.1")],
   ipAddresses: [ip("10.96.0.1", "services", "kubernetes", "default")],
 };
 
-function plan(objects: unknown[], cluster: Partial<ClusterState> = {}): Plan {
+function plan(objects: unknown[], cluster: Partial<ClusterContent> = {}): Plan {
   return planImport(readDump(objects.map((value) => ({ source: "f", value }))), { ...CLUSTER, ...cluster });
 }
 const names = (objects: readonly { metadata?: { name?: string } }[]) => objects.map(({ metadata }) => metadata?.name);
@@ -119,7 +119,7 @@ describe("a plan without conflicts", () => {
 });
 
 describe("conflict", () => {
-  it.each<[string, unknown[], Partial<ClusterState>, string[]]>([
+  it.each<[string, unknown[], Partial<ClusterContent>, string[]]>([
     [
       "an address that a Service of the cluster has",
       [at("a", "10.96.0.1")],

@@ -12,7 +12,7 @@
 import { errorOf } from "../../api/client/follow-collection";
 import { pause } from "../../core/base/pause";
 import { FAMILIES, familyOfText } from "../../core/net/family";
-import { type Identity, ownerOf } from "./node/agent-lease";
+import { type AgentIdentity, ownerOf } from "./node/agent-lease";
 import { type LeaseEnd, LeaseKeeper } from "./node/lease-keeper";
 import { type NodeEnd, NodeKeeper } from "./node/node-keeper";
 import type { Machine } from "./node/node-object";
@@ -52,7 +52,7 @@ type End = LeaseEnd | NodeEnd | { readonly kind: Stop };
 export async function runAgent(ports: AgentPorts, setting: AgentSetting, asked: Promise<Stop>): Promise<Ending> {
   const { files, random } = ports;
   const id = (await files.read(ID_FILE))?.trim() ?? "";
-  const identity: Identity = {
+  const identity: AgentIdentity = {
     node: setting.machine.name,
     id: id === "" ? random.uuid() : id,
     start: { count: await countStart(ports), nonce: random.uuid() },
@@ -84,7 +84,7 @@ class Agent {
   constructor(
     private readonly ports: AgentPorts,
     private readonly setting: AgentSetting,
-    identity: Identity,
+    identity: AgentIdentity,
   ) {
     const { machine, syncPeriodMs: periodMs, askProxy: ask } = setting;
     this.#lease = new LeaseKeeper(ports, identity);

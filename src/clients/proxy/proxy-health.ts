@@ -12,7 +12,7 @@ import { isEligible, type NodeFacts, nodeFacts } from "../../proxy-health/rules/
 import { FAMILIES, type Family } from "../../core/net/family";
 import type { ProxyReport } from "./health-reports";
 
-interface FamilyState {
+interface FamilySync {
   lastUpdated: number | undefined;
   /** since when a change waits; undefined = none does */
   queuedSince: number | undefined;
@@ -20,7 +20,7 @@ interface FamilyState {
 
 /** All times are ms of a clock that never jumps, unless their name says otherwise: a wall clock that is set makes nobody late, and nobody good. */
 export class ProxyHealth {
-  readonly #families: Record<Family, FamilyState> = {
+  readonly #families: Record<Family, FamilySync> = {
     IPv4: { lastUpdated: undefined, queuedSince: undefined },
     IPv6: { lastUpdated: undefined, queuedSince: undefined },
   };

@@ -2,6 +2,7 @@
 import { FAMILIES, type Family } from "../../core/net/family";
 import { doubledBounds, Histogram } from "../../core/telemetry/histogram";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
+import type { HealthPath } from "../../proxy-health/rules/health-answer";
 import type { ProxyTable } from "./proxy-table";
 
 /** 1 ms, doubling. */
@@ -13,7 +14,6 @@ function steps(from: number, to: number, by: number): number[] {
 }
 
 type Changed = "endpoint" | "service";
-type HealthPath = "/healthz" | "/livez";
 
 /** Times are ms since the epoch, durations ms. */
 export class ProxyMetrics {

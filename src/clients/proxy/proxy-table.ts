@@ -32,7 +32,7 @@ export interface Listener {
 }
 
 /** A port of a Service that is not served. */
-export interface Unserved {
+export interface UnservedService {
   /** `namespace/name` */
   readonly service: string;
   /** `10.96.0.5:80/TCP` */
@@ -47,7 +47,7 @@ export interface ListenerChanges {
   /** keys of the others that may have other endpoints, or another Service */
   readonly changed: readonly string[];
   /** those that are so from now on */
-  readonly unserved: readonly Unserved[];
+  readonly unserved: readonly UnservedService[];
 }
 
 /** A Service whose local endpoints a load balancer asks for. */
@@ -64,14 +64,14 @@ export interface HealthCheck {
 /** One way to a port of a Service. */
 interface Route {
   readonly listener: Listener;
-  readonly service: Entry;
+  readonly service: BalancedService;
   readonly where: string;
   readonly balanced: BalancedPort;
   readonly policy: TrafficPolicy;
 }
 
 /** One Service in one family. */
-interface Entry {
+interface BalancedService {
   readonly ref: ServiceRef;
   merged: MergedService;
   /** by portKey */
@@ -84,7 +84,7 @@ interface Entry {
 }
 
 export class ProxyTable {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, BalancedService>();
   /** by the listener's key: the route that is served, then those that wait */
   readonly #routes = new Map<string, Route[]>();
   readonly #open = new Map<string, Listener>();
@@ -114,7 +114,7 @@ export class ProxyTable {
   /** The merged view has changed. */
   apply({ updated, removed }: ServiceChanges): ListenerChanges {
     const touched = new Set<string>();
-    const unserved: Unserved[] = [];
+    const unserved: UnservedService[] = [];
     for (const ref of removed) this.#remove(ref, touched);
     for (const merged of updated) this.#update(merged, touched, unserved);
     return this.#settle(touched, unserved);
@@ -149,7 +149,7 @@ export class ProxyTable {
     return count;
   }
 
-  #update(merged: MergedService, touched: Set<string>, unserved: Unserved[]): void {
+  #update(merged: MergedService, touched: Set<string>, unserved: UnservedService[]): void {
     const { service } = merged;
     const key = entryKey(service);
     let entry = this.#entries.get(key);
@@ -194,7 +194,7 @@ export class ProxyTable {
   }
 
   /** The endpoints of each port, for the policies that it uses. */
-  #balance({ merged: { service, endpoints }, ports }: Entry): void {
+  #balance({ merged: { service, endpoints }, ports }: BalancedService): void {
     const keys = new Set(service.ports.map(portKey));
     for (const key of ports.keys()) if (!keys.has(key)) ports.delete(key);
     for (const port of service.ports) {
@@ -207,7 +207,7 @@ export class ProxyTable {
     }
   }
 
-  #routesOf(entry: Entry): Route[] {
+  #routesOf(entry: BalancedService): Route[] {
     const { service } = entry.merged;
     const { clusterIPs, nodePorts } = this.places;
     return service.ports.flatMap((port): Route[] => {
@@ -247,14 +247,14 @@ export class ProxyTable {
     return routes[0] ?? route;
   }
 
-  #leave(listenerKey: string, service: Entry): void {
+  #leave(listenerKey: string, service: BalancedService): void {
     const routes = (this.#routes.get(listenerKey) ?? []).filter((route) => route.service !== service);
     if (routes.length > 0) this.#routes.set(listenerKey, routes);
     else this.#routes.delete(listenerKey);
   }
 
   /** What is to be done at each of the listeners. */
-  #settle(touched: ReadonlySet<string>, unserved: readonly Unserved[]): ListenerChanges {
+  #settle(touched: ReadonlySet<string>, unserved: readonly UnservedService[]): ListenerChanges {
     const opened: Listener[] = [];
     const closed: Listener[] = [];
     const changed: string[] = [];
@@ -286,7 +286,7 @@ function isServable(protocol: string): protocol is ListenerProtocol {
   return protocol === "TCP" || protocol === "UDP";
 }
 
-function unservedPorts(service: ProxiedService): Unserved[] {
+function unservedPorts(service: ProxiedService): UnservedService[] {
   return service.ports.flatMap((port) =>
     isServable(port.protocol)
       ? []

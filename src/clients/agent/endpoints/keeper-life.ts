@@ -12,7 +12,7 @@ import type { EndpointSet } from "./endpoint-set";
 import { KnownPods } from "./known-pods";
 import type { ProbePorts } from "./machine-ports";
 import { podAddresses } from "./pod-status";
-import { nextSteps, podKey, podKeyOf, type Situation, type Step } from "./pod-steps";
+import { nextSteps, podKey, podKeyOf, type Situation, type PodStep } from "./pod-steps";
 import { PodTurns } from "./pod-turns";
 import { Probers } from "./probers";
 
@@ -155,7 +155,7 @@ export class KeeperLife {
     if (this.#isStopping && this.#turns.busy === 0 && this.#own().length === 0) this.#whenEmpty();
   }
 
-  async #do(key: string, step: Step): Promise<void> {
+  async #do(key: string, step: PodStep): Promise<void> {
     this.#turns.begin(key);
     const reply = await this.#perform(step);
     const isBehind = step.kind !== "create" && reply.kind === "refused" && reply.code === CONFLICT;
@@ -251,7 +251,7 @@ export class KeeperLife {
     return [...this.#known.pods.values()].filter((pod) => isOwn(pod, this.node.name) && !isReleased(pod));
   }
 
-  #perform(step: Step): Promise<ApiReply<Pod>> {
+  #perform(step: PodStep): Promise<ApiReply<Pod>> {
     const { api } = this.ports;
     if (step.kind === "create") {
       return api.request<Pod>("POST", `/api/v1/namespaces/${step.entry.namespace}/pods`, podOf(step.entry, this.node.name));
@@ -264,7 +264,7 @@ export class KeeperLife {
     return api.request<Pod>("PATCH", step.kind === "status" ? `${path}/status` : path, step.patch);
   }
 
-  #take(key: string, step: Step, reply: ApiReply<Pod>): void {
+  #take(key: string, step: PodStep, reply: ApiReply<Pod>): void {
     if (reply.kind === "done") {
       this.#turns.succeeded(key);
       if (step.kind === "delete" && !isStillThere(step.pod, step.graceSeconds, reply.object)) this.#known.forget(step.pod);
@@ -288,7 +288,7 @@ export class KeeperLife {
     else this.#known.forget(seen);
   }
 
-  #keyOf(step: Step): string {
+  #keyOf(step: PodStep): string {
     return step.kind === "create" ? podKeyOf(step.entry, this.node.name) : podKey(step.pod);
   }
 }

@@ -7,7 +7,7 @@ type PodStatus = NonNullable<Pod["status"]>;
 type PodCondition = NonNullable<PodStatus["conditions"]>[number];
 
 /** What decides a status. */
-export interface Observed {
+export interface ObservedHost {
   /** of the Pod: `podAddresses` of those of the node */
   readonly addresses: readonly string[];
   readonly isReady: boolean;
@@ -18,7 +18,7 @@ export interface Observed {
 const UNREADY = "ContainersNotReady";
 
 /** The merge patch of the status; undefined = the stored one says the same. The resourceVersion keeps it from undoing what others write meanwhile. */
-export function statusPatch(pod: Pod, observed: Observed): object | undefined {
+export function statusPatch(pod: Pod, observed: ObservedHost): object | undefined {
   const stored = pod.status ?? {};
   const wanted = wantedStatus(pod, observed);
   const isSame = (Object.keys(wanted) as (keyof PodStatus)[]).every((key) => contains(stored[key], wanted[key]));
@@ -47,7 +47,7 @@ export function isReadyInStatus({ status }: Pod): boolean {
   return status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false;
 }
 
-function wantedStatus({ spec, status }: Pod, { addresses, isReady, now }: Observed): PodStatus {
+function wantedStatus({ spec, status }: Pod, { addresses, isReady, now }: ObservedHost): PodStatus {
   const [hostIP] = addresses;
   const ips = addresses.map((ip) => ({ ip }));
   const startTime = status?.startTime ?? rfc3339Seconds(now);

@@ -25,7 +25,7 @@ import {
 } from "./endpoint-pod";
 import { completionPatch, refusalPatch, statusPatch } from "./pod-status";
 
-export type Step =
+export type PodStep =
   | { readonly kind: "create"; readonly entry: EndpointEntry }
   | { readonly kind: "metadata" | "status"; readonly pod: Pod; readonly patch: object }
   | { readonly kind: "delete"; readonly pod: Pod; readonly graceSeconds: number };
@@ -56,9 +56,9 @@ export function podKeyOf({ namespace, name }: EndpointEntry, node: string): stri
 }
 
 /** At most one step for each Pod. After each write it is asked again. */
-export function nextSteps(situation: Situation): Step[] {
+export function nextSteps(situation: Situation): PodStep[] {
   const { pods, wanted } = situation;
-  const steps: Step[] = [];
+  const steps: PodStep[] = [];
   for (const [key, pod] of pods) {
     const step = isOwn(pod, situation.node) ? ownStep(pod, wanted.get(key), situation) : foreignStep(pod);
     if (step) steps.push(step);
@@ -67,7 +67,7 @@ export function nextSteps(situation: Situation): Step[] {
   return steps;
 }
 
-function ownStep(pod: Pod, entry: EndpointEntry | undefined, situation: Situation): Step | undefined {
+function ownStep(pod: Pod, entry: EndpointEntry | undefined, situation: Situation): PodStep | undefined {
   if (isTerminating(pod)) return endStep(pod, situation);
   if (!entry || !fits(pod, entry)) {
     if (!isEnding(pod)) return { kind: "metadata", pod, patch: endingPatch(pod) };
@@ -78,17 +78,17 @@ function ownStep(pod: Pod, entry: EndpointEntry | undefined, situation: Situatio
 }
 
 /** A Pod without any grace left is gone unless finalizers hold it; then it is told to be over, so that nobody sends to it. */
-function endStep(pod: Pod, situation: Situation): Step | undefined {
+function endStep(pod: Pod, situation: Situation): PodStep | undefined {
   if (isReleased(pod)) return isFinished(pod) ? undefined : { kind: "status", pod, patch: completionPatch(pod) };
   return situation.isDrained(pod) ? { kind: "delete", pod, graceSeconds: 0 } : statusStep(pod, situation);
 }
 
-function statusStep(pod: Pod, { addresses, isReady, now }: Situation): Step | undefined {
+function statusStep(pod: Pod, { addresses, isReady, now }: Situation): PodStep | undefined {
   const patch = isFinished(pod) ? undefined : statusPatch(pod, { addresses, isReady: isReady(pod), now });
   return patch && { kind: "status", pod, patch };
 }
 
-function foreignStep(pod: Pod): Step | undefined {
+function foreignStep(pod: Pod): PodStep | undefined {
   if (isTerminating(pod)) return isReleased(pod) ? undefined : { kind: "delete", pod, graceSeconds: 0 };
   return isFinished(pod) ? undefined : { kind: "status", pod, patch: refusalPatch(pod) };
 }

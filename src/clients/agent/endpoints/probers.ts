@@ -7,7 +7,7 @@ import { fits } from "./endpoint-pod";
 import { isReadyInStatus } from "./pod-status";
 import { Prober, type ProberPorts } from "./prober";
 
-interface Kept {
+interface RunningProber {
   readonly prober: Prober;
   /** the check as JSON */
   readonly check: string;
@@ -15,7 +15,7 @@ interface Kept {
 
 export class Probers {
   /** by uid of the Pod */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, RunningProber>();
   readonly #begun: number;
 
   constructor(

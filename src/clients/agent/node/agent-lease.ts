@@ -17,7 +17,7 @@ const AGENT_ID = "servicenet.io/agent-id";
 const AGENT_START = "servicenet.io/agent-start";
 const START = /^(\d+)\.(.+)$/;
 
-export interface Identity {
+export interface AgentIdentity {
   readonly node: string;
   /** of the state folder */
   readonly id: string;
@@ -33,12 +33,12 @@ export interface AgentStart {
 }
 
 /** Whether the agent may go on with the Lease without waiting: it is of its state folder, or nobody's. */
-export function isOpenTo(lease: Lease, { id }: Identity): boolean {
+export function isOpenTo(lease: Lease, { id }: AgentIdentity): boolean {
   return !lease.spec?.holderIdentity || annotationsOf(lease)[AGENT_ID] === id;
 }
 
 /** Whether somebody else has the Lease: another state folder, or a later process of this one. */
-export function isForeign(lease: Lease, { id, start }: Identity): boolean {
+export function isForeign(lease: Lease, { id, start }: AgentIdentity): boolean {
   const annotations = annotationsOf(lease);
   return annotations[AGENT_ID] !== id || isLater(annotations[AGENT_START] ?? "", start);
 }
@@ -64,7 +64,7 @@ export function ownerOf(name: string, uid: string): OwnerReference {
 }
 
 /** The Lease as the agent writes it. `before`: as it is; undefined = there is none. `nowMs` since the Unix epoch. */
-export function writtenBy(before: Lease | undefined, { node, id, start }: Identity, owner: OwnerReference, nowMs: number): Lease {
+export function writtenBy(before: Lease | undefined, { node, id, start }: AgentIdentity, owner: OwnerReference, nowMs: number): Lease {
   const metadata = before?.metadata ?? { name: node, namespace: NAMESPACE };
   // An earlier Node of the name would take the Lease with it.
   const others = (metadata.ownerReferences ?? []).filter(({ kind, name }) => kind !== owner.kind || name !== owner.name);

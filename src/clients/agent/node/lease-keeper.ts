@@ -11,7 +11,7 @@
  */
 import type { Lease, OwnerReference } from "../../../api/meta/kubernetes";
 import { type Moment, momentOf } from "../../elector/term";
-import type { AgentPorts } from "../ports/agent-ports";
+import type { AgentKeeperPorts } from "../ports/agent-ports";
 import { REQUEST_MS_MAX } from "../ports/api-client";
 import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
@@ -19,7 +19,7 @@ import { Trouble } from "../ports/trouble";
 import {
   durationMsOf,
   holderOf,
-  type Identity,
+  type AgentIdentity,
   isForeign,
   isOpenTo,
   LEASE_SECONDS,
@@ -49,8 +49,6 @@ interface Watched {
   lookedAtMs: number;
 }
 
-type Ports = Pick<AgentPorts, "api" | "clock" | "random" | "recorder">;
-
 export class LeaseKeeper {
   readonly #path: string;
   readonly #nap: Nap;
@@ -64,8 +62,8 @@ export class LeaseKeeper {
   #isNodeGone = false;
 
   constructor(
-    private readonly ports: Ports,
-    private readonly identity: Identity,
+    private readonly ports: AgentKeeperPorts,
+    private readonly identity: AgentIdentity,
   ) {
     this.#path = `${NODE_LEASES}/${identity.node}`;
     this.#nap = new Nap(ports.clock);

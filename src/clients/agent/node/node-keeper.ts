@@ -4,7 +4,7 @@
  */
 import type { FollowStep } from "../../../api/client/follow-collection";
 import type { Node } from "../../../api/meta/kubernetes";
-import type { AgentPorts } from "../ports/agent-ports";
+import type { AgentKeeperPorts } from "../ports/agent-ports";
 import type { ApiClient, ApiReply } from "../ports/api-client";
 import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
@@ -17,8 +17,6 @@ const HEARTBEAT_MS = 300_000;
 const STATUS_MS = 10_000;
 /** Codes of refusals that pass: no rights yet, too many requests, an object that changed, a server in trouble. */
 const PASSING_CODES = [401, 403, 404, 408, 409, 410, 429];
-
-type Ports = Pick<AgentPorts, "api" | "clock" | "random" | "recorder">;
 
 /** `refused`: the server takes no such Node, whatever is tried; the text says why. `gone`: the Node is deleted. */
 export type NodeEnd = { readonly kind: "refused"; readonly message: string } | { readonly kind: "gone" } | { readonly kind: "stopped" };
@@ -44,7 +42,7 @@ export class NodeKeeper {
   #unfollow: () => void = () => undefined;
 
   constructor(
-    private readonly ports: Ports,
+    private readonly ports: AgentKeeperPorts,
     private readonly machine: Machine,
   ) {
     this.#path = `${NODES}/${machine.name}`;

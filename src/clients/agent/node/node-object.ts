@@ -6,8 +6,8 @@ import { semanticEqual } from "../../../api/meta/equality";
 import type { Node, Taint } from "../../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../../api/meta/time";
 
-type Status = NonNullable<Node["status"]>;
-type Condition = NonNullable<Status["conditions"]>[number];
+type NodeStatus = NonNullable<Node["status"]>;
+type ReportedCondition = NonNullable<NodeStatus["conditions"]>[number];
 
 /** What the machine is. */
 export interface Machine {
@@ -18,7 +18,7 @@ export interface Machine {
   readonly addresses: readonly string[];
   /** all labels that the agent sets */
   readonly labels: Readonly<Record<string, string>>;
-  readonly nodeInfo: NonNullable<Status["nodeInfo"]>;
+  readonly nodeInfo: NonNullable<NodeStatus["nodeInfo"]>;
   readonly capacity: Readonly<Record<string, string>>;
 }
 
@@ -51,7 +51,7 @@ export function leaving(node: Node): Node {
 export function withStatus(node: Node, { hostname, addresses, nodeInfo, capacity }: Machine, nowMs: number): Node {
   const own = [...addresses.map((address) => ({ type: "InternalIP", address })), { type: "Hostname", address: hostname }];
   const others = (node.status?.addresses ?? []).filter(({ type }) => type !== "InternalIP" && type !== "Hostname");
-  const status: Status = {
+  const status: NodeStatus = {
     ...node.status,
     addresses: [...own, ...others],
     capacity: { ...capacity },
@@ -72,14 +72,14 @@ function withoutHeartbeats({ status }: Node): object {
   return { ...status, conditions };
 }
 
-function conditionsOf(before: readonly Condition[], nowMs: number): Condition[] {
+function conditionsOf(before: readonly ReportedCondition[], nowMs: number): ReportedCondition[] {
   const now = rfc3339Seconds(nowMs);
   const pressure = { status: "False", reason: "NoPodsStarted", message: "the agent starts no Pods, so none is evicted" };
   const own = [
     ...PRESSURES.map((type) => ({ type, ...pressure })),
     { type: READY, status: "True", reason: "AgentReady", message: "the agent is posting ready status" },
   ];
-  const reported = own.map((condition): Condition => {
+  const reported = own.map((condition): ReportedCondition => {
     const known = before.find(({ type }) => type === condition.type);
     const lastTransitionTime = known?.status === condition.status ? (known.lastTransitionTime ?? now) : now;
     return { ...condition, lastHeartbeatTime: now, lastTransitionTime };

@@ -14,7 +14,7 @@ import type { FamilyReport, Report } from "../../../proxy-health/report";
 /** `2025-01-02 03:04:05.6 +0000 UTC m=+1.2` */
 const GO_TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?) ([+-]\d\d)(\d\d) /;
 
-interface Body {
+interface ProxyHealthBody {
   currentTime?: unknown;
   lastUpdated?: unknown;
   nodeEligible?: unknown;
@@ -38,7 +38,7 @@ export function reportOf(code: number, text: string, families: readonly Family[]
 }
 
 /** A 503 of a node that drains says nothing about the proxy. */
-function olderReport(code: number, { nodeEligible }: Body, families: readonly Family[]): Report {
+function olderReport(code: number, { nodeEligible }: ProxyHealthBody, families: readonly Family[]): Report {
   const healthy = code === 200 || nodeEligible === false;
   return Object.fromEntries(families.map((family) => [family, { healthy }]));
 }
@@ -56,7 +56,7 @@ function timeOf(text: unknown): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-function parsed(text: string): Body | undefined {
+function parsed(text: string): ProxyHealthBody | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? value : undefined;

@@ -8,7 +8,7 @@
 import type { Family } from "../../../core/net/family";
 import { withTimeout } from "../../../core/base/timeout";
 import type { FamilyReport, Report } from "../../../proxy-health/report";
-import type { AgentPorts } from "../ports/agent-ports";
+import type { AgentKeeperPorts } from "../ports/agent-ports";
 import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
 import { Trouble } from "../ports/trouble";
@@ -30,8 +30,6 @@ export interface ReporterSetting {
   readonly ask: AskProxy | undefined;
 }
 
-type Ports = Pick<AgentPorts, "api" | "clock" | "random" | "recorder">;
-
 export class ProxyReporter {
   readonly #askNap: Nap;
   readonly #reportNap: Nap;
@@ -43,7 +41,7 @@ export class ProxyReporter {
   #isStopped = false;
 
   constructor(
-    private readonly ports: Ports,
+    private readonly ports: AgentKeeperPorts,
     private readonly setting: ReporterSetting,
   ) {
     this.#askNap = new Nap(ports.clock);

@@ -42,3 +42,6 @@ export interface EndpointKeeper {
   /** Another agent holds the node: everything ends at once, and nothing is written any more. */
   abandon(): void;
 }
+
+/** What keepers of one object need. */
+export type AgentKeeperPorts = Pick<AgentPorts, "api" | "clock" | "random" | "recorder">;

@@ -29,7 +29,7 @@ export type ApiReply<T> =
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface Followed<T> {
+export interface FollowedList<T> {
   /** path of the collection below the cluster's URL */
   readonly path: string;
   readonly fieldSelector?: string;
@@ -41,7 +41,7 @@ export interface ApiClient {
   /** `path` begins after the cluster's URL. The body of a PATCH is a merge patch. Never rejects. */
   request<T>(method: Method, path: string, body?: object): Promise<ApiReply<T>>;
   /** Follows a collection until the returned function is called. */
-  follow<T extends KubeObject>(followed: Followed<T>): () => void;
+  follow<T extends KubeObject>(followed: FollowedList<T>): () => void;
   /** The server answers again after an outage: all watches begin anew where they were, since their connections may be lost. */
   followAnew(): void;
 }
@@ -69,7 +69,7 @@ export class SentApi implements ApiClient {
     }
   }
 
-  follow<T extends KubeObject>(followed: Followed<T>): () => void {
+  follow<T extends KubeObject>(followed: FollowedList<T>): () => void {
     const { clock, random } = this;
     const { fetch } = this.#followRequests;
     return followCollection<T>({ fetch, clock, random, retryMsMax: RETRY_MS_MAX, ...followed });

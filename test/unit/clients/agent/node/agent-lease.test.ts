@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { type Identity, isForeign, ownerOf, writtenBy } from "../../../../../src/clients/agent/node/agent-lease";
+import { type AgentIdentity, isForeign, ownerOf, writtenBy } from "../../../../../src/clients/agent/node/agent-lease";
 
 const own = { node: "n", id: "own", start: { count: 9, nonce: "m" } };
-const writtenAs = (identity: Partial<Identity>) => writtenBy(undefined, { ...own, ...identity }, ownerOf("n", "uid"), 0);
+const writtenAs = (identity: Partial<AgentIdentity>) => writtenBy(undefined, { ...own, ...identity }, ownerOf("n", "uid"), 0);
 
-it.each<[string, Partial<Identity>, boolean]>([
+it.each<[string, Partial<AgentIdentity>, boolean]>([
   ["this process", {}, false],
   ["another folder", { id: "other" }, true],
   ["another folder, started earlier", { id: "other", start: { count: 1, nonce: "m" } }, true],

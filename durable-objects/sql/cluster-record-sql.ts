@@ -1,6 +1,7 @@
 /** Schema and statements of a cluster's record. */
 import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
 import { hasTables, migrate, type Migration } from "./migrate";
+import type { SqlRow } from "./sql-row";
 
 const CLUSTER_RECORD_SCHEMA = `
    CREATE TABLE record (
@@ -26,8 +27,6 @@ export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CL
 const CONTROLLERS_KEY = "controllers";
 const LISTED_KEY = "listed";
 
-type Row = Record<string, SqlStorageValue>;
-
 /**
  * The RecordStorage port on a Durable Object's SQLite. A question about an absent cluster leaves nothing behind: the tables come with the first
  * row.
@@ -49,7 +48,7 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
 
     load() {
       if (!isThere) return undefined;
-      const row = sql.exec<Row>("SELECT name, life, phase, created_at, deleted_at FROM record").toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT name, life, phase, created_at, deleted_at FROM record").toArray()[0];
       if (!row) return undefined;
       return {
         name: row.name as string,
@@ -91,18 +90,18 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
     },
     objectsLeft(limit) {
       return sql
-        .exec<Row>("SELECT kind, name FROM cluster_objects WHERE wiped = 0 ORDER BY position LIMIT ?", limit)
+        .exec<SqlRow>("SELECT kind, name FROM cluster_objects WHERE wiped = 0 ORDER BY position LIMIT ?", limit)
         .toArray()
         .map(({ kind, name }) => ({ kind: kind as ClusterObject["kind"], name: name as string }));
     },
     objectsNamed(kind) {
       return sql
-        .exec<Row>("SELECT name FROM cluster_objects WHERE kind = ? ORDER BY position", kind)
+        .exec<SqlRow>("SELECT name FROM cluster_objects WHERE kind = ? ORDER BY position", kind)
         .toArray()
         .map(({ name }) => name as string);
     },
     objectCounts() {
-      const row = sql.exec<Row>("SELECT count(*) AS objects, coalesce(sum(wiped), 0) AS wiped FROM cluster_objects").one();
+      const row = sql.exec<SqlRow>("SELECT count(*) AS objects, coalesce(sum(wiped), 0) AS wiped FROM cluster_objects").one();
       return { objects: row.objects as number, wiped: row.wiped as number };
     },
     objectsClear() {

@@ -3,6 +3,7 @@ import type { SigningKeyRow, SigningKeyStorage } from "../../src/access/authenti
 import type { TokenStorage } from "../../src/access/authentication/token-book";
 import type { TokenRow } from "../../src/access/authentication/token-record";
 import type { Migration } from "./migrate";
+import type { SqlRow } from "./sql-row";
 
 const CREDENTIALS_SCHEMA = `
    CREATE TABLE bearer_tokens (
@@ -42,8 +43,6 @@ export const CREDENTIALS_MIGRATIONS: readonly Migration[] = [
   { id: 2, sql: AGENT_LIMITS },
 ];
 
-type Row = Record<string, SqlStorageValue>;
-
 /** The TokenStorage and SigningKeyStorage ports on a Durable Object's SQLite. */
 export function sqlCredentialStorage(storage: DurableObjectStorage): TokenStorage & SigningKeyStorage {
   const { sql } = storage;
@@ -52,10 +51,10 @@ export function sqlCredentialStorage(storage: DurableObjectStorage): TokenStorag
 
     tokensCount: () => sql.exec<{ count: number }>("SELECT count(*) AS count FROM bearer_tokens").one().count,
     tokenLoad(id) {
-      const row = sql.exec<Row>("SELECT * FROM bearer_tokens WHERE id = ?", id).toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT * FROM bearer_tokens WHERE id = ?", id).toArray()[0];
       return row && tokenRow(row);
     },
-    tokensLoad: () => sql.exec<Row>("SELECT * FROM bearer_tokens ORDER BY created_at, id").toArray().map(tokenRow),
+    tokensLoad: () => sql.exec<SqlRow>("SELECT * FROM bearer_tokens ORDER BY created_at, id").toArray().map(tokenRow),
     tokenSave({ record, hash, formerHash }) {
       sql.exec(
         `INSERT OR REPLACE INTO bearer_tokens (id, user_name, user_groups, clusters, description, created_at, expires_at, revoked_at,
@@ -83,7 +82,7 @@ export function sqlCredentialStorage(storage: DurableObjectStorage): TokenStorag
       sql.exec("DELETE FROM bearer_tokens WHERE id = ?", id);
     },
 
-    signingKeysLoad: () => sql.exec<Row>("SELECT * FROM signing_keys ORDER BY created_at, rowid").toArray().map(signingKeyRow),
+    signingKeysLoad: () => sql.exec<SqlRow>("SELECT * FROM signing_keys ORDER BY created_at, rowid").toArray().map(signingKeyRow),
     signingKeySave({ kid, createdAt, replacedAt, publicJwk, privateJwk }) {
       sql.exec(
         `INSERT INTO signing_keys (kid, created_at, replaced_at, public_jwk, private_jwk) VALUES (?, ?, ?, ?, ?)
@@ -101,7 +100,7 @@ export function sqlCredentialStorage(storage: DurableObjectStorage): TokenStorag
   };
 }
 
-function tokenRow(row: Row): TokenRow {
+function tokenRow(row: SqlRow): TokenRow {
   const record = {
     id: row.id as string,
     user: row.user_name as string,
@@ -121,7 +120,7 @@ function tokenRow(row: Row): TokenRow {
   return { record, hash, formerHash: { salt: row.former_salt as string, sha256: row.former_sha256 as string } };
 }
 
-function signingKeyRow(row: Row): SigningKeyRow {
+function signingKeyRow(row: SqlRow): SigningKeyRow {
   return {
     kid: row.kid as string,
     createdAt: row.created_at as number,

@@ -1,11 +1,10 @@
 /** Schema and statements of what a controller keeps that follows stores: facts of the objects that it follows, and a cursor for each store. */
 import type { RowStorage } from "../../src/controllers/followed/row-storage";
+import type { SqlRow } from "./sql-row";
 
 export const FOLLOWED_ROWS_SCHEMA = `
    CREATE TABLE followed_rows (kind TEXT NOT NULL, key TEXT NOT NULL, facts TEXT NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
    CREATE TABLE followed_cursors (store TEXT PRIMARY KEY, incarnation TEXT NOT NULL, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
-
-type Row = Record<string, SqlStorageValue>;
 
 /** The RowStorage port on a Durable Object's SQLite. */
 export function sqlRowStorage(storage: DurableObjectStorage): RowStorage {
@@ -13,7 +12,7 @@ export function sqlRowStorage(storage: DurableObjectStorage): RowStorage {
   return {
     transaction: (work) => storage.transactionSync(work),
     *cursors() {
-      for (const row of sql.exec<Row>("SELECT store, incarnation, revision FROM followed_cursors")) {
+      for (const row of sql.exec<SqlRow>("SELECT store, incarnation, revision FROM followed_cursors")) {
         yield [row.store as string, { incarnation: row.incarnation as string, revision: row.revision as number }];
       }
     },
@@ -27,7 +26,7 @@ export function sqlRowStorage(storage: DurableObjectStorage): RowStorage {
       );
     },
     *rows(kind) {
-      for (const row of sql.exec<Row>("SELECT key, facts FROM followed_rows WHERE kind = ?", kind)) {
+      for (const row of sql.exec<SqlRow>("SELECT key, facts FROM followed_rows WHERE kind = ?", kind)) {
         yield [row.key as string, row.facts as string];
       }
     },

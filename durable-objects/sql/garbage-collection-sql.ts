@@ -2,12 +2,11 @@
 import type { GraphNode } from "../../src/controllers/garbage-collection/graph";
 import type { GraphStorage } from "../../src/controllers/garbage-collection/ports";
 import type { ObjectLinks } from "../../src/api/rpc/object-links";
+import type { SqlRow } from "./sql-row";
 
 export const GARBAGE_COLLECTION_SCHEMA = `
    CREATE TABLE nodes (id TEXT PRIMARY KEY, store TEXT NOT NULL, links TEXT NOT NULL, pending INTEGER NOT NULL) STRICT, WITHOUT ROWID;
    CREATE TABLE cursors (store TEXT PRIMARY KEY, incarnation TEXT NOT NULL, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
-
-type Row = Record<string, SqlStorageValue>;
 
 /** The GraphStorage port on a Durable Object's SQLite. */
 export function sqlGraphStorage(storage: DurableObjectStorage): GraphStorage {
@@ -15,13 +14,13 @@ export function sqlGraphStorage(storage: DurableObjectStorage): GraphStorage {
   return {
     transaction: (work) => storage.transactionSync(work),
     *nodes() {
-      for (const row of sql.exec<Row>("SELECT store, links, pending FROM nodes")) {
+      for (const row of sql.exec<SqlRow>("SELECT store, links, pending FROM nodes")) {
         const links = JSON.parse(row.links as string) as ObjectLinks;
         yield { store: row.store as string, key: links.key, links, pending: row.pending === 1 } satisfies GraphNode;
       }
     },
     *cursors() {
-      for (const row of sql.exec<Row>("SELECT store, incarnation, revision FROM cursors")) {
+      for (const row of sql.exec<SqlRow>("SELECT store, incarnation, revision FROM cursors")) {
         yield [row.store as string, { incarnation: row.incarnation as string, revision: row.revision as number }];
       }
     },

@@ -1,17 +1,16 @@
 /** Schema and statements that only the ipaddresses store has: the newest writer of each address, the claimed prefixes. */
 import type { IPAddressStorage } from "../../src/addresses/clusterip/ip-address-storage";
+import type { SqlRow } from "./sql-row";
 
 export const IP_ADDRESSES_SCHEMA = `
    CREATE TABLE gens (address TEXT PRIMARY KEY, token TEXT NOT NULL, epoch INTEGER NOT NULL, counter INTEGER NOT NULL) STRICT, WITHOUT ROWID;
    CREATE TABLE claims (id INTEGER PRIMARY KEY CHECK (id = 1), epoch INTEGER NOT NULL, prefixes TEXT NOT NULL) STRICT;`;
 
-type Row = Record<string, SqlStorageValue>;
-
 /** The IPAddressStorage port on a Durable Object's SQLite. */
 export function sqlIPAddressStorage({ sql }: DurableObjectStorage): IPAddressStorage {
   return {
     genGet(address) {
-      const row = sql.exec<Row>("SELECT address, token, epoch, counter FROM gens WHERE address = ?", address).toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT address, token, epoch, counter FROM gens WHERE address = ?", address).toArray()[0];
       if (!row) return undefined;
       return {
         address: row.address as string,
@@ -30,7 +29,7 @@ export function sqlIPAddressStorage({ sql }: DurableObjectStorage): IPAddressSto
       );
     },
     claimsLoad() {
-      const row = sql.exec<Row>("SELECT epoch, prefixes FROM claims").toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT epoch, prefixes FROM claims").toArray()[0];
       return row ? { epoch: row.epoch as number, prefixes: JSON.parse(row.prefixes as string) as string[] } : { epoch: 0, prefixes: [] };
     },
     claimsSave(epoch, prefixes) {

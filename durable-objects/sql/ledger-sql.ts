@@ -1,6 +1,7 @@
 /** Schema and statements of an AddressLedger: allocations, the outbox of releases, and numbers kept by name (in the table `marks`). */
 import type { Allocation, LedgerStorage } from "../../src/addresses/ledger/ledger-storage";
 import type { PendingRelease } from "../../src/addresses/ledger/release-storage";
+import type { SqlRow } from "./sql-row";
 
 export const LEDGER_SCHEMA = `
    CREATE TABLE allocations (
@@ -22,20 +23,18 @@ export const LEDGER_SCHEMA = `
 
 const SELECT_RELEASES = "SELECT token, address, epoch, counter, attempts, due_at FROM pending_releases";
 
-type Row = Record<string, SqlStorageValue>;
-
 /** The LedgerStorage port on a Durable Object's SQLite. */
 export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
   const { sql } = storage;
-  const gen = (row: Row): { epoch: number; counter: number } => ({ epoch: row.epoch as number, counter: row.counter as number });
-  const release = (row: Row): PendingRelease => ({
+  const gen = (row: SqlRow): { epoch: number; counter: number } => ({ epoch: row.epoch as number, counter: row.counter as number });
+  const release = (row: SqlRow): PendingRelease => ({
     token: row.token as string,
     address: row.address as string,
     gen: gen(row),
     attempts: row.attempts as number,
     dueAt: row.due_at as number,
   });
-  const allocation = (row: Row): Allocation => ({
+  const allocation = (row: SqlRow): Allocation => ({
     address: row.address as string,
     key: row.key as string,
     token: row.token as string,
@@ -49,7 +48,7 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
     },
     allocationGet(address) {
       return sql
-        .exec<Row>("SELECT address, key, token, epoch, counter FROM allocations WHERE address = ?", address)
+        .exec<SqlRow>("SELECT address, key, token, epoch, counter FROM allocations WHERE address = ?", address)
         .toArray()
         .map(allocation)[0];
     },
@@ -59,13 +58,13 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
 
     allocationTake(address, key) {
       return sql
-        .exec<Row>("DELETE FROM allocations WHERE address = ? AND key = ? RETURNING address, key, token, epoch, counter", address, key)
+        .exec<SqlRow>("DELETE FROM allocations WHERE address = ? AND key = ? RETURNING address, key, token, epoch, counter", address, key)
         .toArray()
         .map(allocation)[0];
     },
 
     numberGet(name) {
-      const row = sql.exec<Row>("SELECT value FROM marks WHERE name = ?", name).toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT value FROM marks WHERE name = ?", name).toArray()[0];
       return row ? (row.value as number) : 0;
     },
     numberSet(name, value) {
@@ -91,16 +90,16 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
       sql.exec("UPDATE pending_releases SET attempts = ?, due_at = ? WHERE token = ?", attempts, dueAt, token);
     },
     releasesDue(now, limit) {
-      return sql.exec<Row>(`${SELECT_RELEASES} WHERE due_at <= ? ORDER BY due_at LIMIT ?`, now, limit).toArray().map(release);
+      return sql.exec<SqlRow>(`${SELECT_RELEASES} WHERE due_at <= ? ORDER BY due_at LIMIT ?`, now, limit).toArray().map(release);
     },
     releaseHas(token) {
-      return sql.exec<Row>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
+      return sql.exec<SqlRow>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
     },
     releaseGet(token) {
-      return sql.exec<Row>(`${SELECT_RELEASES} WHERE token = ?`, token).toArray().map(release)[0];
+      return sql.exec<SqlRow>(`${SELECT_RELEASES} WHERE token = ?`, token).toArray().map(release)[0];
     },
     *releasesAll() {
-      for (const row of sql.exec<Row>("SELECT token, address FROM pending_releases")) {
+      for (const row of sql.exec<SqlRow>("SELECT token, address FROM pending_releases")) {
         yield { token: row.token as string, address: row.address as string };
       }
     },

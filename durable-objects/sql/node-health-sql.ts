@@ -2,6 +2,7 @@
 import type { NodeStorage, StoredFacts } from "../../src/proxy-health/node-storage";
 import type { LocalCounts, ServiceCheck } from "../../src/proxy-health/pushed/shard-change";
 import type { Report } from "../../src/proxy-health/report";
+import type { SqlRow } from "./sql-row";
 
 export const NODE_HEALTH_SCHEMA = `
    CREATE TABLE node_reports (node TEXT PRIMARY KEY, report TEXT NOT NULL, reported_at INTEGER NOT NULL, is_silent INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -14,15 +15,13 @@ export const PUSHED_SCHEMA = `
    CREATE TABLE pushed_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), epoch INTEGER NOT NULL, sequence INTEGER NOT NULL) STRICT;
    CREATE TABLE pushed_checks (id INTEGER PRIMARY KEY CHECK (id = 1), checks TEXT NOT NULL) STRICT;`;
 
-type Row = Record<string, SqlStorageValue>;
-
 /** The NodeStorage port on a Durable Object's SQLite. */
 export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
   const { sql } = storage;
   return {
     transaction: (work) => storage.transactionSync(work),
     *reports() {
-      for (const row of sql.exec<Row>("SELECT node, report, reported_at, is_silent FROM node_reports")) {
+      for (const row of sql.exec<SqlRow>("SELECT node, report, reported_at, is_silent FROM node_reports")) {
         // Written by reportPut alone.
         const report = JSON.parse(row.report as string) as Report;
         yield [row.node as string, { report, reportedAt: row.reported_at as number, isSilent: row.is_silent === 1 }];
@@ -42,7 +41,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
       sql.exec("DELETE FROM node_reports WHERE node = ?", node);
     },
     *facts() {
-      for (const row of sql.exec<Row>("SELECT node, facts FROM node_facts")) {
+      for (const row of sql.exec<SqlRow>("SELECT node, facts FROM node_facts")) {
         yield [row.node as string, JSON.parse(row.facts as string) as StoredFacts];
       }
     },
@@ -54,7 +53,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
       );
     },
     *counts() {
-      for (const row of sql.exec<Row>("SELECT node, counts FROM node_counts")) {
+      for (const row of sql.exec<SqlRow>("SELECT node, counts FROM node_counts")) {
         yield [row.node as string, JSON.parse(row.counts as string) as LocalCounts];
       }
     },
@@ -75,7 +74,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
       sql.exec("DELETE FROM node_facts WHERE node = ?", node);
     },
     watchLoad() {
-      const row = sql.exec<Row>("SELECT alarm_at, granted_at FROM silence_watch").toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT alarm_at, granted_at FROM silence_watch").toArray()[0];
       return row && { alarmAt: row.alarm_at as number, grantedAt: row.granted_at as number };
     },
     watchPut({ alarmAt, grantedAt }) {
@@ -87,7 +86,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
       );
     },
     cursorLoad() {
-      const row = sql.exec<Row>("SELECT epoch, sequence FROM pushed_cursor").toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT epoch, sequence FROM pushed_cursor").toArray()[0];
       return row && { epoch: row.epoch as number, sequence: row.sequence as number };
     },
     cursorPut({ epoch, sequence }) {
@@ -99,7 +98,7 @@ export function sqlNodeStorage(storage: DurableObjectStorage): NodeStorage {
       );
     },
     checksLoad() {
-      const row = sql.exec<Row>("SELECT checks FROM pushed_checks").toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT checks FROM pushed_checks").toArray()[0];
       return row && (JSON.parse(row.checks as string) as ServiceCheck[]);
     },
     checksPut(checks) {

@@ -2,6 +2,7 @@
 import { addressCounts, nodePortCounts } from "../../src/addresses/repair/repair-counts";
 import type { Followed, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
 import type { SettingsStorage } from "../../src/addresses/repair/settings-watch";
+import type { SqlRow } from "./sql-row";
 
 export const REPAIR_SCHEMA = `
    CREATE TABLE repair_progress (
@@ -29,22 +30,20 @@ export const REPAIR_TRIES_SCHEMA = `
    ALTER TABLE repair_suspects ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE repair_suspects ADD COLUMN told_at INTEGER NOT NULL DEFAULT 0;`;
 
-type Row = Record<string, SqlStorageValue>;
-
 /** The RepairStorage port on a Durable Object's SQLite. An incarnation "" = no cursor. */
 export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
   const { sql } = storage;
   const suspectTries = (id: string): Tries => {
-    const [row] = sql.exec<Row>("SELECT attempts, told_at FROM repair_suspects WHERE id = ?", id).toArray();
+    const [row] = sql.exec<SqlRow>("SELECT attempts, told_at FROM repair_suspects WHERE id = ?", id).toArray();
     return { attempts: (row?.attempts as number | undefined) ?? 0, toldAt: (row?.told_at as number | undefined) ?? 0 };
   };
   const counts = (): ReadonlyMap<string, number> => {
-    const rows = sql.exec<Row>("SELECT type, value FROM repair_counts").toArray();
+    const rows = sql.exec<SqlRow>("SELECT type, value FROM repair_counts").toArray();
     return new Map(rows.map(({ type, value }) => [type as string, value as number]));
   };
   return {
     progressLoad(what: Followed) {
-      const [row] = sql.exec<Row>("SELECT incarnation, revision, swept_to, urgent FROM repair_progress WHERE store = ?", what).toArray();
+      const [row] = sql.exec<SqlRow>("SELECT incarnation, revision, swept_to, urgent FROM repair_progress WHERE store = ?", what).toArray();
       if (!row) return { cursor: undefined, sweptTo: "", urgent: true };
       const incarnation = row.incarnation as string;
       return {
@@ -65,7 +64,7 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
       );
     },
     numberGet(name) {
-      const [row] = sql.exec<Row>("SELECT value FROM repair_marks WHERE name = ?", name).toArray();
+      const [row] = sql.exec<SqlRow>("SELECT value FROM repair_marks WHERE name = ?", name).toArray();
       return row ? (row.value as number) : 0;
     },
     numberSet(name, value) {
@@ -85,7 +84,7 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
     suspectTries,
     suspectsTake(nowMs, limit, leaseUntil) {
       return storage.transactionSync(() => {
-        const rows = sql.exec<Row>("SELECT id FROM repair_suspects WHERE due_at <= ? ORDER BY due_at LIMIT ?", nowMs, limit).toArray();
+        const rows = sql.exec<SqlRow>("SELECT id FROM repair_suspects WHERE due_at <= ? ORDER BY due_at LIMIT ?", nowMs, limit).toArray();
         for (const { id } of rows) sql.exec("UPDATE repair_suspects SET due_at = ? WHERE id = ?", leaseUntil, id);
         return rows.map(({ id }) => id as string);
       });
@@ -94,7 +93,7 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
       sql.exec("DELETE FROM repair_suspects WHERE due_at = ?", leaseUntil);
     },
     suspectEarliest() {
-      const due = sql.exec<Row>("SELECT min(due_at) AS due FROM repair_suspects").one().due;
+      const due = sql.exec<SqlRow>("SELECT min(due_at) AS due FROM repair_suspects").one().due;
       return due === null ? undefined : (due as number);
     },
     countsLoad: () => addressCounts(counts()),
@@ -114,12 +113,12 @@ export function sqlSettingsStorage(storage: DurableObjectStorage): SettingsStora
   const { sql } = storage;
   const differences = (where: string): ReturnType<SettingsStorage["differencesLoad"]> =>
     sql
-      .exec<Row>(`SELECT name, value, seen_at FROM repair_differences WHERE ${where} ORDER BY name`)
+      .exec<SqlRow>(`SELECT name, value, seen_at FROM repair_differences WHERE ${where} ORDER BY name`)
       .toArray()
       .map((row) => ({ name: row.name as string, value: row.value as string, seenAt: row.seen_at as number }));
   return {
     openedLoad() {
-      const rows = sql.exec<Row>("SELECT name, value FROM repair_settings").toArray();
+      const rows = sql.exec<SqlRow>("SELECT name, value FROM repair_settings").toArray();
       return Object.fromEntries(rows.map(({ name, value }) => [name as string, value as string]));
     },
     openedSave(settings) {

@@ -12,6 +12,7 @@ import {
   type StoreState,
   type StoreStorage,
 } from "../../src/api/store/state/store-storage";
+import type { SqlRow } from "./sql-row";
 
 export const STORE_SCHEMA = `
    CREATE TABLE store_state (
@@ -55,9 +56,7 @@ const MARKS_KEY = "history-marks";
 /** So is this one. */
 const GAPS_KEY = "revision-gaps";
 
-type Row = Record<string, SqlStorageValue>;
-
-function storedObject(row: Row): StoredObject {
+function storedObject(row: SqlRow): StoredObject {
   return { key: row.key as string, uid: row.uid as string, revision: row.revision as number, data: row.data as string };
 }
 
@@ -81,7 +80,7 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
 
     stateLoad(): StoreState | undefined {
       const row = sql
-        .exec<Row>("SELECT incarnation, revision, floor, history_size, objects, counted_through, counted_revision FROM store_state")
+        .exec<SqlRow>("SELECT incarnation, revision, floor, history_size, objects, counted_through, counted_revision FROM store_state")
         .toArray()[0];
       if (!row) return undefined;
       const counted = { objects: row.objects as number, through: (row.counted_through as string | null) ?? undefined };
@@ -111,7 +110,7 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
     },
 
     objectGet(key) {
-      const row = sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key = ?", key).toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT key, uid, revision, data FROM objects WHERE key = ?", key).toArray()[0];
       return row && storedObject(row);
     },
     objectPut(object) {
@@ -129,16 +128,16 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
     },
     *objectScan(from, to) {
       const cursor = to
-        ? sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key >= ? AND key < ? ORDER BY key", from, to)
-        : sql.exec<Row>("SELECT key, uid, revision, data FROM objects WHERE key >= ? ORDER BY key", from);
+        ? sql.exec<SqlRow>("SELECT key, uid, revision, data FROM objects WHERE key >= ? AND key < ? ORDER BY key", from, to)
+        : sql.exec<SqlRow>("SELECT key, uid, revision, data FROM objects WHERE key >= ? ORDER BY key", from);
       for (const row of cursor) yield storedObject(row);
     },
     objectKeysAfter(after, limit) {
-      const rows = sql.exec<Row>("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT ?", after, limit).toArray();
+      const rows = sql.exec<SqlRow>("SELECT key FROM objects WHERE key > ? ORDER BY key LIMIT ?", after, limit).toArray();
       return rows.map(({ key }) => key as string);
     },
     namespaceCount(namespace) {
-      const row = sql.exec<Row>("SELECT objects FROM namespace_counts WHERE namespace = ?", namespace).toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT objects FROM namespace_counts WHERE namespace = ?", namespace).toArray()[0];
       return row ? (row.objects as number) : 0;
     },
     namespaceCountAdd(namespace, objects) {
@@ -167,7 +166,7 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
     },
     historySince(after, limit) {
       return sql
-        .exec<Row>(
+        .exec<SqlRow>(
           `SELECT h.revision, h.type, h.key, h.data, coalesce(b.data, '') AS before
            FROM history h LEFT JOIN history_before b ON b.revision = h.revision
            WHERE h.revision > ? ORDER BY h.revision LIMIT ?`,
@@ -184,7 +183,7 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
         }));
     },
     *changesSince(after, limit) {
-      const rows = sql.exec<Row>(
+      const rows = sql.exec<SqlRow>(
         "SELECT revision, type, key, data FROM history WHERE revision > ? ORDER BY revision LIMIT ?",
         after,
         limit,
@@ -203,7 +202,8 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
     gapsLoad: () => kv.get<SavedGaps>(GAPS_KEY),
     gapsSave: (gaps) => kv.put(GAPS_KEY, gaps),
     historyTrim(through) {
-      const freed = sql.exec<Row>("SELECT coalesce(sum(size), 0) AS size FROM history WHERE revision <= ?", through).one().size as number;
+      const freed = sql.exec<SqlRow>("SELECT coalesce(sum(size), 0) AS size FROM history WHERE revision <= ?", through).one()
+        .size as number;
       sql.exec("DELETE FROM history WHERE revision <= ?", through);
       sql.exec("DELETE FROM history_before WHERE revision <= ?", through);
       return freed;
@@ -215,7 +215,7 @@ export function sqlStoreStorage(storage: DurableObjectStorage): StoreStorage {
 export function sqlNamespaceGuardStorage({ sql }: DurableObjectStorage): NamespaceGuardStorage {
   return {
     namespaceClosedUid(name) {
-      const row = sql.exec<Row>("SELECT uid FROM closed_namespaces WHERE name = ?", name).toArray()[0];
+      const row = sql.exec<SqlRow>("SELECT uid FROM closed_namespaces WHERE name = ?", name).toArray()[0];
       return row && (row.uid as string);
     },
     namespaceClose(name, uid) {

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler, Next } from "hono";
 import type { Env } from "../../durable-objects/platform/env";
 import type { Config } from "../core/config/config";
 import type { Access } from "./access/access";
-import { admit, type Admission } from "./access/admit";
+import { admit, type RequestAccess } from "./access/admit";
 import { auditedBody, writeAudit } from "./access/audit";
 import { foreignProblem, timeoutProblem } from "./access/guard";
 import { auditIdOf, withCommonHeaders } from "./http/answer/common-headers";
@@ -19,7 +19,7 @@ interface Variables {
   auditId: string;
   config: Config;
   url: RequestUrl;
-  admission: Admission;
+  admission: RequestAccess;
   access: Access;
 }
 
@@ -78,7 +78,7 @@ async function audited(c: AppContext, next: Next): Promise<void> {
   const request = c.req.raw;
   const body = auditedBody(env, request);
   await next();
-  const admission = c.get("admission") as Admission | undefined;
+  const admission = c.get("admission") as RequestAccess | undefined;
   // A request that is refused before has none.
   if (!admission || (admission.access.ok && admission.access.value.isOpen)) return;
   const rest = writeAudit({ env, request, url: c.get("url"), response: c.res, admission, auditId: c.get("auditId"), receivedMs, body });

@@ -28,7 +28,7 @@ import { clusterName } from "../tenancy/cluster-id";
 import { BUSY_LIFETIME_SECONDS, busyPrefix, DIRECTORY_PREFIX, type Rhythm } from "../tenancy/directory-keys";
 import { shareOf } from "../leases/identity/shared-work";
 import { type CronPlaces, cronPlaces } from "./cron-places";
-import { busyCursorKey, idleCursorKey, isUnderWay, NOBODY, type Page, pageOf } from "./routing/cron-rounds";
+import { busyCursorKey, idleCursorKey, isUnderWay, NOBODY, type DirectoryPage, pageOf } from "./routing/cron-rounds";
 import { CRON_CLUSTERS_MAX, CRON_CONCURRENCY, CRON_IDLE_CLUSTERS } from "./http/limits";
 import { log } from "./http/log";
 import { call, ClusterGone } from "./routing/call";
@@ -285,7 +285,7 @@ async function carryOn(env: Env, cluster: string): Promise<number> {
  * The next clusters with writes. Where several places share them, each goes through the directory with a cursor of its own, and takes its part of a page
  * that is so large that it visits as many as a place alone.
  */
-async function busyPage(env: Env, { name, rhythm, minutes }: Job, places: CronPlaces | undefined): Promise<Page> {
+async function busyPage(env: Env, { name, rhythm, minutes }: Job, places: CronPlaces | undefined): Promise<DirectoryPage> {
   const limit = Math.min(CRON_CLUSTERS_MAX * (places?.all.length ?? 1), LISTED_MAX);
   const expirationTtl = BUSY_LIFETIME_SECONDS[rhythm];
   const of = { prefix: busyPrefix(rhythm), limit, cursorKey: busyCursorKey(name, places?.self), period: minutes, expirationTtl };

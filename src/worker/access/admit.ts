@@ -38,7 +38,7 @@ export interface Asking {
 }
 
 /** What is known of a request, whether or not it may go on. */
-export interface Admission {
+export interface RequestAccess {
   readonly asked: Attributes;
   /** anonymous where nobody is known */
   readonly caller: Caller;
@@ -46,7 +46,7 @@ export interface Admission {
 }
 
 /** Who asks, for what, and whether he may. Does not throw for a refusal: `access` has its Status. */
-export async function admit(asking: Asking): Promise<Admission> {
+export async function admit(asking: Asking): Promise<RequestAccess> {
   const { path, query } = asking.url;
   const asked = attributesOf(asking.request.method, path, query);
   if (allowsAll(asking.config)) return { asked, caller: ANONYMOUS_CALLER, access: ok({ ...OPEN, asked }) };

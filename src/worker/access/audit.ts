@@ -9,7 +9,7 @@ import type { Env } from "../../../durable-objects/platform/env";
 import { log } from "../http/log";
 import { originForm, type RequestUrl } from "../http/read/request-url";
 import { REVIEW_GROUPS } from "../routing/review-kinds";
-import type { Admission } from "./admit";
+import type { RequestAccess } from "./admit";
 
 /** A larger body is not recorded. */
 const BODY_MAX_BYTES = 4_096;
@@ -38,7 +38,7 @@ export interface Answered {
   request: Request;
   url: RequestUrl;
   response: Response;
-  admission: Admission;
+  admission: RequestAccess;
   auditId: string;
   /** ms since the epoch */
   receivedMs: number;
@@ -85,6 +85,6 @@ function isReview(asked: Attributes): boolean {
 }
 
 /** Upstream's names: apiserver pkg/endpoints/filters/authorization.go. */
-function decisionOf(access: Admission["access"]): Record<string, string> {
+function decisionOf(access: RequestAccess["access"]): Record<string, string> {
   return { "authorization.k8s.io/decision": access.ok ? "allow" : "forbid" };
 }

@@ -9,14 +9,14 @@ import type { KubeObject, ObjectMeta } from "../../api/meta/kubernetes";
 import { conflict, type ResourceName, type Status } from "../../api/meta/status";
 import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 
-type Written = Extract<WriteResult, { ok: true }>;
+export type SuccessfulWrite = Extract<WriteResult, { ok: true }>;
 
-interface Refusal {
+export interface RefusedWrite {
   status: Status;
   warnings: readonly string[];
 }
 
-export type Outcome = Result<Written, Refusal>;
+export type JudgedResult = Result<SuccessfulWrite, RefusedWrite>;
 
 /** Why the write must not be; `before` undefined = it creates, `after` undefined = it deletes. */
 export type WriteJudge = (
@@ -28,7 +28,7 @@ export type WriteJudge = (
 export interface JudgedStore {
   /** undefined = there is none */
   read(key: ObjectKey): Promise<Result<KubeObject | undefined, Status>>;
-  write(wanted: WriteRequest): Promise<Outcome>;
+  write(wanted: WriteRequest): Promise<JudgedResult>;
 }
 
 /** Changes by others between the judgement and the write; then the client hears of the conflict. */
@@ -40,7 +40,7 @@ export async function judgedWrite(
   store: JudgedStore,
   judges: readonly WriteJudge[],
   of: ResourceName,
-): Promise<Outcome> {
+): Promise<JudgedResult> {
   let before = await objectOf(wanted, store);
   for (let attempt = 1; ; attempt++) {
     if (!before.ok) return err({ status: before.error, warnings: [] });
@@ -69,7 +69,7 @@ function objectOf(wanted: WriteRequest, store: JudgedStore): Promise<Result<Kube
 }
 
 /** The object that the write would make; undefined = it deletes. */
-async function shownBy(wanted: WriteRequest, store: JudgedStore): Promise<Result<KubeObject | undefined, Refusal>> {
+async function shownBy(wanted: WriteRequest, store: JudgedStore): Promise<Result<KubeObject | undefined, RefusedWrite>> {
   if (wanted.verb === "delete" || wanted.verb === "act") return ok(undefined);
   const tried = await store.write({ ...wanted, options: { ...wanted.options, dryRun: true } });
   return tried.ok ? ok(JSON.parse(tried.value.object) as KubeObject) : tried;

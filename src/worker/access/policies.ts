@@ -32,7 +32,7 @@ const REFRESH_TIMEOUT_MS = 5_000;
 /** All pages of all kinds; a renewal that has not ended by then was dropped by the platform. */
 const RENEWAL_PATIENCE_MS = 20_000;
 
-interface Kept {
+interface KeptPolicy {
   readonly followed: FollowedPolicy<Status>;
   /** when the newest renewal that succeeded was begun, in ms since the epoch */
   asOfMs: number;
@@ -40,7 +40,7 @@ interface Kept {
   changes: number;
   /** by writes of this isolate that have not been read back yet */
   readonly growths: Set<Growth>;
-  renewal: Renewal | undefined;
+  renewal: PolicyRenewal | undefined;
 }
 
 interface Growth {
@@ -57,14 +57,14 @@ export interface RulesRoom {
   end(): void;
 }
 
-interface Renewal {
+interface PolicyRenewal {
   /** those that were made before it */
   readonly changes: number;
   readonly done: Promise<Result<void, Status>>;
 }
 
 /** The one that was asked least recently stands first. */
-const kept = new Map<string, Kept>();
+const kept = new Map<string, KeptPolicy>();
 
 /** The rules of the cluster of this id. `beside` keeps work running after the answer. */
 export async function policyOf(env: Env, cluster: string, beside: (work: Promise<unknown>) => void): Promise<Result<Policy, Status>> {
@@ -83,7 +83,7 @@ export async function policyOf(env: Env, cluster: string, beside: (work: Promise
   return err(serviceUnavailable("the rules of access could not be read", RETRY_AFTER_SECONDS));
 }
 
-function decidedBy({ followed: { policy } }: Kept): Result<Policy, Status> {
+function decidedBy({ followed: { policy } }: KeptPolicy): Result<Policy, Status> {
   if (policy) return ok(policy);
   return err(serviceUnavailable("the roles and bindings of the cluster are too large to decide by", RETRY_AFTER_SECONDS));
 }
@@ -118,7 +118,7 @@ export function roomForRules(cluster: string): RulesRoom | undefined {
   };
 }
 
-function begun(env: Env, cluster: string): Kept {
+function begun(env: Env, cluster: string): KeptPolicy {
   const storeOf = (kind: RbacKind): Remote<ObjectFeed> =>
     storeStub<ObjectFeed>(env, cluster, { group: RBAC_GROUP, resource: RBAC_RESOURCES[kind] });
   const asked = (what: string) => ({ what, repeatable: true, timeoutMs: REFRESH_TIMEOUT_MS });
@@ -145,19 +145,19 @@ function makeRoom(): void {
  * Requests that come during a renewal share it, unless this isolate has changed the rules since it began: then they wait for one behind it. It outlives
  * the request that began it; one that was dropped all the same is given up by who waits.
  */
-function renewed(known: Kept, beside: (work: Promise<unknown>) => void): Renewal {
+function renewed(known: KeptPolicy, beside: (work: Promise<unknown>) => void): PolicyRenewal {
   const { changes, renewal: before } = known;
   if (before?.changes === changes) return before;
   const done = (before ? before.done.then(() => renew(known, changes)) : renew(known, changes)).finally(() => {
     if (known.renewal === renewal) known.renewal = undefined;
   });
-  const renewal: Renewal = { changes, done };
+  const renewal: PolicyRenewal = { changes, done };
   known.renewal = renewal;
   beside(done);
   return renewal;
 }
 
-async function renew(known: Kept, changes: number): Promise<Result<void, Status>> {
+async function renew(known: KeptPolicy, changes: number): Promise<Result<void, Status>> {
   const begunMs = Date.now();
   const written = [...known.growths].filter(({ isOver }) => isOver);
   const done = await known.followed.refresh();

@@ -42,13 +42,18 @@ export function serviceAccountSource(env: Env, clusterId: string, onGone: () => 
   };
 }
 
-interface Named {
+export interface NamedResource {
   resource: string;
   namespace: string;
   name: string;
 }
 
-async function uidOf(env: Env, clusterId: string, { resource, namespace, name }: Named, claimed: ClaimedUid): Promise<string | undefined> {
+async function uidOf(
+  env: Env,
+  clusterId: string,
+  { resource, namespace, name }: NamedResource,
+  claimed: ClaimedUid,
+): Promise<string | undefined> {
   const key = `${clusterId}/${resource}/${namespace}/${name}`;
   const known = seen.get(key);
   if (known && isGood(known, claimed, Date.now())) return known.uid;

@@ -5,7 +5,7 @@
 import { forbidden, noRepresentation, notAcceptable } from "../../api/meta/status";
 import { refusalOf } from "../http/in-flight";
 import { listSizes } from "../http/answer/list-sizes";
-import { namesMediaType, negotiate, type Shape } from "../http/negotiate/negotiate";
+import { namesMediaType, negotiate, type AnswerShape } from "../http/negotiate/negotiate";
 import { isOwnOrigin } from "../http/read/authority";
 import { parseTimeout } from "../http/read/query";
 import { renderingOf, statusResponse } from "../http/answer/respond";
@@ -22,7 +22,7 @@ export type ObjectKind = Exclude<TargetKind, "connect" | "review">;
 /** What the answers of one kind of target have of their own. */
 export interface ObjectRoute<K extends ObjectKind> {
   /** the kind of answer, for negotiation */
-  shape(info: RequestInfo): Shape;
+  shape(info: RequestInfo): AnswerShape;
   /** what the request can be answered as */
   types(info: RequestInfo): readonly string[];
   /** what the path has, for every verb on it */

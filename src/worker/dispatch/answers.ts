@@ -15,7 +15,7 @@ import {
 } from "../system/check";
 import { clusterResponse } from "../system/clusters";
 import { coreVersionsResponse, groupListResponse, groupResponse } from "../system/discovery/discovery";
-import type { Probe } from "../system/health-slis";
+import type { HealthProbe } from "../system/health-slis";
 import { checkPaths, probeResponse } from "../system/healthz";
 import { metricsResponse, slisResponse } from "../system/metrics";
 import { nodeHealthResponse, serviceHealthResponse } from "../system/node-health";
@@ -73,7 +73,7 @@ function tokens({ env, request, url, access }: PathRequest): Response | Promise<
 }
 
 /** All checks of the cluster, or the one that the path names. */
-function health({ env, request, url }: PathRequest, probe: Probe, cluster: string): Promise<Response> {
+function health({ env, request, url }: PathRequest, probe: HealthProbe, cluster: string): Promise<Response> {
   const { path, query } = url;
   const only = path === `/${probe}` ? undefined : path.slice(probe.length + 2);
   return probeResponse({ env, request, cluster, probe, only, query });

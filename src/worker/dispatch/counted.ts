@@ -1,5 +1,5 @@
 /** Answers to requests for resources, as metrics count them and with the warnings that each of them has. */
-import { type Asked, dryRunLabel } from "../http/negotiate/asked";
+import { type CountedRequest, dryRunLabel } from "../http/negotiate/asked";
 import { nowNoted } from "../http/connection/process-start";
 import { requestMetrics } from "../http/connection/request-metrics";
 import { terminations } from "../http/connection/terminations";
@@ -11,7 +11,7 @@ import type { RequestInfo } from "../routing/request-info";
 export type Count = (response: Response) => Response;
 
 /** Begins the time of the request. `warnings`: of every answer. */
-export function counting({ cluster, query }: RequestUrl, asked: Asked, warnings: readonly string[]): Count {
+export function counting({ cluster, query }: RequestUrl, asked: CountedRequest, warnings: readonly string[]): Count {
   const dryRun = dryRunLabel(query);
   const begunMs = nowNoted();
   return (response) => {

@@ -2,7 +2,7 @@
  * Who answers each kind of target, and how metrics name it: the rows of TARGET_ROUTES (../routing/routes.ts). Four kinds ask for an object or a
  * collection of a store, and share their steps (answer-object.ts).
  */
-import type { Asked } from "../http/negotiate/asked";
+import type { CountedRequest } from "../http/negotiate/asked";
 import { type RequestInfo, type RequestTarget, type TargetKind } from "../routing/request-info";
 import { answerConnect } from "./answer-connect";
 import { answerReview } from "./answer-review";
@@ -11,7 +11,7 @@ import { ACTION, REPORT, RESOURCE, VIEW } from "./object-routes";
 import type { TargetRequest } from "./target-request";
 
 /** What metrics say of a request, besides what its headers say. */
-type AskedTarget = Omit<Asked, "headers">;
+type AskedTarget = Omit<CountedRequest, "headers">;
 
 export interface TargetAnswer<K extends TargetKind> {
   asked(target: RequestTarget<K>): AskedTarget;

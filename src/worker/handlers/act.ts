@@ -9,13 +9,14 @@ import type { ActionDefinition } from "../../api/registry/resource";
 import type { WriteOptions, WriteRequest } from "../../api/rpc/store";
 import { assert } from "../../core/base/assert";
 import { err, ok, type Result } from "../../core/base/result";
+import type { RefusedWrite } from "../access/judged-write";
 import { namespaceMismatch } from "../http/read/body-names";
 import { readObject } from "../http/read/read-object";
 import { rawDeleteOptions } from "./delete-options";
 import { validateDeleteOptions } from "../http/read/raw-delete-options";
 import { parseWriteOptions } from "../http/read/write-options";
 import { refuse, type ResourceRequest, succeed } from "./resource-request";
-import { type Refusal, write } from "./write";
+import { write } from "./write";
 
 export async function act(request: ResourceRequest, action: ActionDefinition): Promise<Response> {
   const { definition, namespace, version } = request.info;
@@ -45,7 +46,7 @@ async function mark(
   action: ActionDefinition,
   document: KubeObject,
   wanted: WriteRequest,
-): Promise<Result<WriteRequest, Refusal>> {
+): Promise<Result<WriteRequest, RefusedWrite>> {
   if (wanted.verb !== "delete" || wanted.options.dryRun) return ok(wanted);
   const { key, options } = wanted;
   const version = { group: request.info.definition.group, version: request.info.version };

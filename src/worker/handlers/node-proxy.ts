@@ -61,7 +61,7 @@ async function connected(connect: ConnectRequest): Promise<Response> {
   return begun ?? answered(connect, nodeId, { path, port: portOf(nodeId, found.ok ? found.value : undefined), asked });
 }
 
-interface Asked {
+interface NodeProxyRequest {
   path: string;
   port: number;
   /** needed where nothing answers on the port */
@@ -69,7 +69,7 @@ interface Asked {
 }
 
 /** What answers on the port. */
-async function answered(connect: ConnectRequest, nodeId: NodeId, { path, port, asked }: Asked): Promise<Response> {
+async function answered(connect: ConnectRequest, nodeId: NodeId, { path, port, asked }: NodeProxyRequest): Promise<Response> {
   const { env, cluster, query, refusal } = connect;
   if (nodeId.port === PROXY_HEALTH_PORT) return checked(connect, nodeId, path);
   return portHealthResponse({

@@ -9,7 +9,7 @@ import type { Env } from "../../../durable-objects/platform/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { storedResource } from "../../api/registry/all";
 import type { HeldSeats } from "../http/in-flight";
-import type { Accepted, Shape } from "../http/negotiate/negotiate";
+import type { Accepted, AnswerShape } from "../http/negotiate/negotiate";
 import type { RequestUrl } from "../http/read/request-url";
 import type { RequestInfo } from "../routing/request-info";
 import { type Rendering, statusResponse } from "../http/answer/respond";
@@ -38,7 +38,7 @@ export interface ResourceRequest {
 export type Handler = (request: ResourceRequest) => Promise<Response>;
 
 /** The kind of answer that a verb has, for negotiation. */
-export function shapeOf(info: RequestInfo): Shape {
+export function shapeOf(info: RequestInfo): AnswerShape {
   switch (info.verb) {
     case "watch":
       return "watch";

@@ -23,7 +23,7 @@ export interface SelectorAttributes {
   requirements?: Requirement[];
 }
 
-interface ResourceAttributes {
+interface ReviewedAttributes {
   verb?: string;
   group?: string;
   version?: string;
@@ -43,7 +43,7 @@ export interface ReviewSpec {
   uid?: string;
   groups?: string[];
   extra?: Record<string, string[]>;
-  resourceAttributes?: ResourceAttributes;
+  resourceAttributes?: ReviewedAttributes;
   nonResourceAttributes?: { path?: string; verb?: string };
 }
 

@@ -12,6 +12,7 @@ import { otherBoundUid, otherPodAccount, tokenRequestNameErrors, tokenSpec } fro
 import { agentNodeOf, nodeOf, unknownNode } from "../../access/nodes/node-identity";
 import { AUDIENCE_VERB, podTokenProblem, runsAs, unboundTokenProblem } from "../../access/nodes/node-tokens";
 import { signingKeys, storeStub } from "../../../durable-objects/peers/peers";
+import type { NamedResource } from "../access/service-accounts";
 import { namespaceMismatch } from "../http/read/body-names";
 import { readObject } from "../http/read/read-object";
 import { shownResponse } from "../http/answer/respond";
@@ -39,12 +40,12 @@ export async function requestToken(request: ResourceRequest, action: ActionDefin
   return shownResponse(201, shown, request.rendering, [...warnings, ...made.value.warnings]);
 }
 
-interface Made {
+interface MadeToken {
   answer: TokenRequest;
   warnings: string[];
 }
 
-async function make(request: ResourceRequest, action: ActionDefinition, document: TokenRequest): Promise<Result<Made, Status>> {
+async function make(request: ResourceRequest, action: ActionDefinition, document: TokenRequest): Promise<Result<MadeToken, Status>> {
   const { namespace, name } = request.info;
   const named = { ...action, resource: "" };
   const mismatch = namespaceMismatch(document, namespace);
@@ -150,14 +151,8 @@ function claimed({ metadata }: KubeObject): ClaimedObject {
   return { name: metadata?.name ?? "", uid: metadata?.uid ?? "" };
 }
 
-interface Named {
-  resource: string;
-  namespace: string;
-  name: string;
-}
-
 /** An object of the core group, or the Status that says why there is none. */
-async function read(request: ResourceRequest, { resource, namespace, name }: Named): Promise<Result<KubeObject, Status>> {
+async function read(request: ResourceRequest, { resource, namespace, name }: NamedResource): Promise<Result<KubeObject, Status>> {
   const { env, info, timeoutMs } = request;
   const answer = await call(() => storeStub(env, info.cluster, { group: "", resource }).get({ namespace, name }, ""), {
     what: `${resource}.get`,

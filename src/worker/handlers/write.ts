@@ -2,25 +2,18 @@
 import { err, ok, type Result } from "../../core/base/result";
 import type { Status } from "../../api/meta/status";
 import type { KubeObject } from "../../api/meta/kubernetes";
-import type { ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
-import { judgedWrite } from "../access/judged-write";
+import type { ObjectKey, WriteRequest } from "../../api/rpc/store";
+import { judgedWrite, type RefusedWrite, type SuccessfulWrite } from "../access/judged-write";
 import { judgesOf } from "./judges";
 import { call } from "../routing/call";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "./resource-request";
 import { shownStatus } from "./answer";
 
-export interface Refusal {
-  status: Status;
-  warnings: readonly string[];
-}
-
-export type Written = Extract<WriteResult, { ok: true }>;
-
 /**
  * One write at the request's store. Only a dry run may be sent twice: the repetition of a write that succeeded unheard would be answered as a
  * conflict.
  */
-export async function write(request: ResourceRequest, wanted: WriteRequest): Promise<Result<Written, Refusal>> {
+export async function write(request: ResourceRequest, wanted: WriteRequest): Promise<Result<SuccessfulWrite, RefusedWrite>> {
   const problem = await bootstrapProblem(request);
   if (problem) return err({ status: problem, warnings: [] });
   const judges = judgesOf(request, wanted);
@@ -42,7 +35,7 @@ async function read(request: ResourceRequest, key: ObjectKey): Promise<Result<Ku
   return found.status.code === 404 ? ok(undefined) : err(found.status);
 }
 
-async function send(request: ResourceRequest, wanted: WriteRequest): Promise<Result<Written, Refusal>> {
+async function send(request: ResourceRequest, wanted: WriteRequest): Promise<Result<SuccessfulWrite, RefusedWrite>> {
   const answer = await call(() => store(request).write(wanted), {
     what: callName(request),
     repeatable: wanted.options.dryRun,

@@ -33,7 +33,7 @@ export interface RoundKeys {
   expirationTtl?: number;
 }
 
-export interface Page {
+export interface DirectoryPage {
   /** `facts`: what a list of the cluster's own says; undefined = the variable counts there */
   clusters: { id: string; facts: DirectoryFacts | undefined }[];
   /** which one through the whole directory this is */
@@ -43,7 +43,7 @@ export interface Page {
   errors: number;
 }
 
-export const NOBODY: Page = { clusters: [], round: 0, isWhole: true, errors: 0 };
+export const NOBODY: DirectoryPage = { clusters: [], round: 0, isWhole: true, errors: 0 };
 
 /** Where a round through all clusters stands. */
 export function idleCursorKey(job: string): string {
@@ -79,7 +79,7 @@ export async function roundWaits({ DIRECTORY }: Env, nowMs: number): Promise<Rea
 }
 
 /** The next clusters with a key under the prefix, in the directory's order, and the number of the round. Moves the cursor behind them. */
-export async function pageOf(env: Env, { prefix, limit, cursorKey, period, expirationTtl }: RoundKeys): Promise<Page> {
+export async function pageOf(env: Env, { prefix, limit, cursorKey, period, expirationTtl }: RoundKeys): Promise<DirectoryPage> {
   let cursor = "";
   try {
     const { value, metadata } = await env.DIRECTORY.getWithMetadata<RoundTimes>(cursorKey);

@@ -53,7 +53,7 @@ export type RequestTarget<K extends keyof Targets = keyof Targets> = { [Kind in 
 /** Kinds of targets that somebody answers. */
 export type TargetKind = Exclude<keyof Targets, "refused">;
 
-interface Place {
+interface NamespacedPath {
   namespace: string;
   /** the path names a namespace, be it the empty one, which means all */
   isNamespaced: boolean;
@@ -159,7 +159,7 @@ function decodeSegments(rest: string): { ok: true; parts: string[] } | { ok: fal
 }
 
 /** `namespaces/x/status` is a subresource of the namespace x, `namespaces/x/services` the services in it. */
-function placeOf(parts: string[], group: string): Place {
+function placeOf(parts: string[], group: string): NamespacedPath {
   const [first, second = "", third] = parts;
   const isNamespaced = first === "namespaces" && third !== undefined && (group !== "" || (third !== "status" && third !== "finalize"));
   return isNamespaced ? { namespace: second, isNamespaced, parts: parts.slice(2) } : { namespace: "", isNamespaced, parts };
@@ -228,7 +228,7 @@ function invalidSegment(what: "Name" | "Namespace", segment: string): Status | u
   return badRequest(`${what} parameter invalid: ${JSON.stringify(segment)}: ${problems.join(";")}`);
 }
 
-interface Asked {
+interface RequestParts {
   name: string;
   subresource: string;
   isNamespaced: boolean;
@@ -236,7 +236,7 @@ interface Asked {
   legacyWatch: boolean;
 }
 
-function verbOf(method: string, asked: Asked, definition: ResourceDefinition): Verb | Status {
+function verbOf(method: string, asked: RequestParts, definition: ResourceDefinition): Verb | Status {
   const verb = methodVerb(method, asked);
   if (verb === undefined) return methodNotAllowed();
   // The path without a namespace is read-only.
@@ -250,7 +250,7 @@ function verbOf(method: string, asked: Asked, definition: ResourceDefinition): V
   return methodNotAllowed();
 }
 
-function methodVerb(method: string, asked: Asked): Verb | undefined {
+function methodVerb(method: string, asked: RequestParts): Verb | undefined {
   if (asked.legacyWatch) return isRead(method) && asked.subresource === "" ? "watch" : undefined;
   if (asked.name !== "") return verbOn("object", method);
   const verb = verbOn("collection", method);

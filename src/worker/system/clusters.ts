@@ -24,7 +24,7 @@ import { readClusterBody } from "./cluster-body";
 /** The document: a kind of this server alone. */
 const API_VERSION = "servicenet/v1";
 
-interface Asked {
+interface ClusterRequest {
   env: Env;
   name: string;
   rendering: TextRendering;
@@ -33,7 +33,7 @@ interface Asked {
 /** `segment`: the last of the path, percent-encoded. */
 export function clusterResponse(env: Env, request: Request, segment: string): Promise<Response> {
   const rendering = renderingOf("json", urlOf(request).query, request.headers.get("User-Agent") ?? "");
-  const asked: Asked = { env, name: decoded(segment), rendering };
+  const asked: ClusterRequest = { env, name: decoded(segment), rendering };
   const problems = validateDNS1123Label(asked.name);
   switch (request.method) {
     case "GET":
@@ -56,26 +56,26 @@ function decoded(segment: string): string {
   }
 }
 
-function refused({ rendering }: Asked, status: Parameters<typeof statusResponse>[0]): Promise<Response> {
+function refused({ rendering }: ClusterRequest, status: Parameters<typeof statusResponse>[0]): Promise<Response> {
   return Promise.resolve(statusResponse(status, rendering));
 }
 
-function absent(asked: Asked): Promise<Response> {
+function absent(asked: ClusterRequest): Promise<Response> {
   return refused(asked, notFound(CLUSTER, asked.name));
 }
 
-function misnamed(asked: Asked, problems: readonly string[]): Promise<Response> {
+function misnamed(asked: ClusterRequest, problems: readonly string[]): Promise<Response> {
   const errors = problems.map((problem) => invalidValue("metadata.name", asked.name, problem));
   return refused(asked, invalid(CLUSTER, asked.name, errors));
 }
 
-async function shown(asked: Asked): Promise<Response> {
+async function shown(asked: ClusterRequest): Promise<Response> {
   const state = await lookAt(asked.env, asked.name);
   if (!state.ok) return refused(asked, state.error);
   return state.value.phase === "absent" && asked.name !== DEFAULT_CLUSTER ? absent(asked) : described(asked, 200, state.value);
 }
 
-async function put(asked: Asked, request: Request): Promise<Response> {
+async function put(asked: ClusterRequest, request: Request): Promise<Response> {
   const { env, name } = asked;
   const body = await readClusterBody(env, request);
   if (!body.ok) return refused(asked, body.error);
@@ -103,7 +103,7 @@ async function put(asked: Asked, request: Request): Promise<Response> {
   });
 }
 
-async function removed(asked: Asked): Promise<Response> {
+async function removed(asked: ClusterRequest): Promise<Response> {
   const { env, name } = asked;
   if (name === DEFAULT_CLUSTER) return refused(asked, forbidden(CLUSTER, name, "this cluster may not be deleted"));
   const state = await removeCluster(env, name);
@@ -112,7 +112,7 @@ async function removed(asked: Asked): Promise<Response> {
 }
 
 /** The cluster `default` is there without a record, and since always. */
-function described({ env, name, rendering }: Asked, code: number, state: ClusterState): Response {
+function described({ env, name, rendering }: ClusterRequest, code: number, state: ClusterState): Response {
   const deletion = state.phase === "deleting" ? state : undefined;
   const own = state.phase === "active" ? state.controllers : null;
   const config = configOf(env);

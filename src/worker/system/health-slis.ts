@@ -6,21 +6,21 @@ import type { MetricFamily } from "../../core/telemetry/metrics";
 import { HEALTH_CLUSTERS_MAX } from "../http/limits";
 
 /** The paths of health. */
-export type Probe = "healthz" | "livez" | "readyz";
+export type HealthProbe = "healthz" | "livez" | "readyz";
 
-interface Series {
+interface SliSeries {
   readonly name: string;
-  readonly type: Probe;
+  readonly type: HealthProbe;
   isPassed: boolean;
   readonly counts: { success: number; error: number };
 }
 
 export class HealthSlis {
   /** by cluster, by path and check */
-  readonly #series = new Map<string, Map<string, Series>>();
+  readonly #series = new Map<string, Map<string, SliSeries>>();
 
   /** Counts one run of a check. `cluster` is the name that clients know. */
-  note(cluster: string, type: Probe, name: string, isPassed: boolean): void {
+  note(cluster: string, type: HealthProbe, name: string, isPassed: boolean): void {
     let ofCluster = this.#series.get(cluster);
     if (!ofCluster) {
       if (this.#series.size >= HEALTH_CLUSTERS_MAX) this.#series.clear();

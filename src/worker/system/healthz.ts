@@ -25,11 +25,11 @@ import { instancesOf } from "../routing/instances";
 import { diskState } from "../routing/disk-state";
 import { writeStreaks } from "../routing/write-streaks";
 import { pageNotFound, textResponse } from "../http/answer/respond";
-import { healthSlis, type Probe } from "./health-slis";
+import { healthSlis, type HealthProbe } from "./health-slis";
 import { type JobTime, LateJobs } from "./late-jobs";
 import { type Hook, HOOKS, StartHooks, type StartWork } from "./start-hooks";
 
-const PROBES: readonly Probe[] = ["healthz", "livez", "readyz"];
+const PROBES: readonly HealthProbe[] = ["healthz", "livez", "readyz"];
 
 interface Probed {
   env: Env;
@@ -37,16 +37,16 @@ interface Probed {
   cluster: string;
 }
 
-interface Check {
+interface HealthzCheck {
   name: string;
   /** undefined = fine, else why not: for the log, and for who asks for this check alone */
   run(probed: Probed): Promise<string | undefined>;
 }
 
-const PING: Check = { name: "ping", run: () => Promise.resolve(undefined) };
+const PING: HealthzCheck = { name: "ping", run: () => Promise.resolve(undefined) };
 /** The guard in front of every route has refused the request when the configuration is invalid. */
-const CONFIG: Check = { name: "config", run: () => Promise.resolve(undefined) };
-const COORDINATOR: Check = {
+const CONFIG: HealthzCheck = { name: "config", run: () => Promise.resolve(undefined) };
+const COORDINATOR: HealthzCheck = {
   name: "coordinator",
   async run({ env, cluster }) {
     const answer = await lately(env, `coordinator ${cluster}`, () => topologyOf(env, cluster));
@@ -86,7 +86,7 @@ async function diskProblem(env: Env): Promise<string | undefined> {
 }
 
 /** Cron and its jobs, as far as the cluster is written to. */
-const JOBS: Check = {
+const JOBS: HealthzCheck = {
   name: "scheduled-jobs",
   run({ env, cluster }) {
     const writtenForMs = writeStreaks.lengthMs(cluster, systemClock.now());
@@ -141,7 +141,7 @@ function topologyOf(env: Env, cluster: string) {
 /** By the bindings, as the configuration is. */
 const hooks = new WeakMap<Env, StartHooks>();
 
-function hookCheck(hook: Hook): Check {
+function hookCheck(hook: Hook): HealthzCheck {
   return {
     name: `poststarthook/${HOOKS[hook]}`,
     run(probed) {
@@ -186,10 +186,10 @@ async function isInUse(env: Env, cluster: string): Promise<boolean> {
   return (await env.DIRECTORY.get(directoryKey(cluster)).catch(() => "")) !== null;
 }
 
-const HOOKS_OF_IDENTITY: readonly Check[] = [hookCheck("identity"), hookCheck("collection")];
-const OTHER_HOOKS: readonly Check[] = [hookCheck("repair"), hookCheck("serviceCIDR")];
+const HOOKS_OF_IDENTITY: readonly HealthzCheck[] = [hookCheck("identity"), hookCheck("collection")];
+const OTHER_HOOKS: readonly HealthzCheck[] = [hookCheck("repair"), hookCheck("serviceCIDR")];
 
-function checksOf(env: Env, probe: Probe): readonly Check[] {
+function checksOf(env: Env, probe: HealthProbe): readonly HealthzCheck[] {
   return [
     PING,
     CONFIG,
@@ -205,7 +205,7 @@ export function checkPaths(env: Env): string[] {
 }
 
 interface ProbeRequest extends Probed {
-  probe: Probe;
+  probe: HealthProbe;
   /** the name of the one check that is asked for; undefined = all */
   only: string | undefined;
   query: URLSearchParams;

@@ -13,10 +13,10 @@ const ANSWERS_MAX = 20_000;
 const NODE_CHECKS_MAX = 1_000;
 
 /** null = nothing answers there */
-type Answer = NodeAnswer | null;
+type KnownAnswer = NodeAnswer | null;
 
 export interface LastAnswer {
-  readonly answer: Answer;
+  readonly answer: KnownAnswer;
   /** when it was new; ms since the epoch */
   readonly at: number;
 }
@@ -37,7 +37,7 @@ export class LastAnswers {
   }
 
   /** Where there is one already, the answer takes its place in any case: a node that was removed stays so. */
-  put(node: string, question: string, answer: Answer, at: number): void {
+  put(node: string, question: string, answer: KnownAnswer, at: number): void {
     const kept = this.#of(question);
     if (answer?.isOfNode || kept.get(node, question) !== undefined) kept.put(node, question, { answer, at });
   }

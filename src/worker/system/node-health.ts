@@ -30,7 +30,7 @@ const ANSWER_TIMEOUT_MS = 3_000;
 
 const lastAnswers = new LastAnswers();
 
-interface Place {
+interface NodeOfCluster {
   env: Env;
   /** its name */
   cluster: string;
@@ -43,7 +43,7 @@ export function nodeHealthResponse({
   path,
   counted,
   ...place
-}: Place & { path: HealthPath; counted: CountedAnswers }): Promise<Response> | Response {
+}: NodeOfCluster & { path: HealthPath; counted: CountedAnswers }): Promise<Response> | Response {
   const { env, node } = place;
   const config = configOf(env);
   if (!config.ok) return statusResponse(config.error);
@@ -65,7 +65,7 @@ export function serviceHealthResponse({
   name,
   family,
   ...place
-}: Place & { namespace: string; name: string; family: string | null }): Promise<Response> | Response {
+}: NodeOfCluster & { namespace: string; name: string; family: string | null }): Promise<Response> | Response {
   const { env, node } = place;
   const known = askedFamily(family);
   if (!known.ok) return unkept(statusResponse(known.error));
@@ -94,7 +94,7 @@ export function portHealthResponse({
   refused,
   served,
   ...place
-}: Place & {
+}: NodeOfCluster & {
   port: number;
   family: string | null;
   refused: () => Promise<Response>;
@@ -130,7 +130,7 @@ interface Question {
   served?: () => Response;
 }
 
-async function lastingResponse({ env, cluster, node }: Place, question: Question): Promise<Response> {
+async function lastingResponse({ env, cluster, node }: NodeOfCluster, question: Question): Promise<Response> {
   const { key, ask, unknown, lost } = question;
   // The next cluster of the name has other nodes.
   const placeIn = (id: string): string => `${id} ${node}`;

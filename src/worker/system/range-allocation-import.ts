@@ -74,7 +74,7 @@ export async function importResponse(env: Env, cluster: string, request: Request
   return statusResponse(statusOf({ name, named, held, unheld, objects: objects.value, dryRun }));
 }
 
-interface Outcome {
+interface RangeImport {
   name: string;
   named: ReadonlySet<string>;
   held: ReadonlySet<string>;
@@ -85,7 +85,7 @@ interface Outcome {
   dryRun: boolean;
 }
 
-function statusOf({ name, named, held, unheld, objects, dryRun }: Outcome): Status {
+function statusOf({ name, named, held, unheld, objects, dryRun }: RangeImport): Status {
   const unexplained = unheld.filter((address) => !objects.has(address));
   const missing = [...held].filter((address) => !named.has(address));
   const causes: Cause[] = [

@@ -38,7 +38,7 @@ const API_VERSION = "servicenet/v1";
 const DAY_MS = 86_400_000;
 const FIELDS: readonly string[] = ["user", "groups", "clusters", "agentNamespaces", "agentLabels", "expiresAt", "description"];
 
-type Answer = Result<{ code: number; document: object }, Status>;
+type TokensAnswer = Result<{ code: number; document: object }, Status>;
 
 /** @param path behind `/admin/tokens`: "", `/{id}`, `/{id}/rotate` */
 export async function tokensResponse(env: Env, request: Request, path: string): Promise<Response> {
@@ -50,7 +50,7 @@ export async function tokensResponse(env: Env, request: Request, path: string): 
   return jsonResponse(answer.value.code, JSON.stringify(answer.value.document), rendering);
 }
 
-function answerOf(env: Env, request: Request, id: string, rotates: boolean): Promise<Answer> {
+function answerOf(env: Env, request: Request, id: string, rotates: boolean): Promise<TokensAnswer> {
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (id === "" && isRead) return listed(env);
   if (id === "" && request.method === "POST") return created(env, request);
@@ -59,7 +59,7 @@ function answerOf(env: Env, request: Request, id: string, rotates: boolean): Pro
   return Promise.resolve(err(methodNotAllowed()));
 }
 
-async function listed(env: Env): Promise<Answer> {
+async function listed(env: Env): Promise<TokensAnswer> {
   const records = await call(() => bearerTokens(env).listTokens(), { what: "tokens.list", repeatable: true });
   if (!records.ok) return records;
   const now = Date.now();
@@ -67,7 +67,7 @@ async function listed(env: Env): Promise<Answer> {
   return ok({ code: 200, document: { kind: "TokenList", apiVersion: API_VERSION, items } });
 }
 
-async function created(env: Env, request: Request): Promise<Answer> {
+async function created(env: Env, request: Request): Promise<TokensAnswer> {
   const body = await readBody(env, request, FIELDS);
   if (!body.ok) return body;
   const asked = newToken(body.value);
@@ -82,7 +82,7 @@ function createRefusal(refusal: CreateRefusal): Status {
   return forbidden(TOKEN, "", `exceeded the limit of ${refusal.max} tokens: revoke those that nobody needs`);
 }
 
-async function rotated(env: Env, request: Request, id: string): Promise<Answer> {
+async function rotated(env: Env, request: Request, id: string): Promise<TokensAnswer> {
   const body = await readBody(env, request, ["graceSeconds"]);
   if (!body.ok) return body;
   const { graceSeconds = 0 } = body.value;
@@ -97,13 +97,13 @@ function rotateRefusal(id: string, fault: TokenFault): Status {
   return fault === "unknown" ? notFound(TOKEN, id) : conflict(TOKEN, id, `the token is ${fault}: make another one`);
 }
 
-async function revoked(env: Env, id: string): Promise<Answer> {
+async function revoked(env: Env, id: string): Promise<TokensAnswer> {
   const record = await call(() => bearerTokens(env).revokeToken(id), { what: "tokens.revoke", repeatable: true });
   if (!record.ok) return record;
   return record.value.ok ? ok({ code: 200, document: documentOf(record.value.value) }) : err(notFound(TOKEN, id));
 }
 
-function issued(code: number, { token, record }: IssuedToken): Answer {
+function issued(code: number, { token, record }: IssuedToken): TokensAnswer {
   return ok({ code, document: { ...documentOf(record), token } });
 }
 

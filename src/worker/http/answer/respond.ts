@@ -10,7 +10,7 @@ import { shapeOf } from "../../../api/schema/json/json-text";
 import { StatusSchema } from "../../../api/schema/meta";
 import type { MessageSchema, TypeMeta } from "../../../api/schema/types";
 import { RENDER_MAX_BYTES, WARNING_CUT_CHARACTERS, WARNINGS_MAX_CHARACTERS, YAML_RENDER_MAX_VALUES } from "../limits";
-import type { DocumentEncoding, Encoding } from "../negotiate/negotiate";
+import type { DocumentEncoding, AnswerEncoding } from "../negotiate/negotiate";
 
 /** How JSON text leaves the server. */
 export type TextRendering = "compact" | "pretty" | "yaml";
@@ -30,8 +30,8 @@ const PRETTY_AGENTS = ["curl", "Wget", "Mozilla/5.0"];
 
 /** Source: upstream apiserver endpoints/handlers/negotiation isPrettyPrint. */
 export function renderingOf(encoding: DocumentEncoding, query: URLSearchParams, userAgent: string): TextRendering;
-export function renderingOf(encoding: Encoding, query: URLSearchParams, userAgent: string): Rendering;
-export function renderingOf(encoding: Encoding, query: URLSearchParams, userAgent: string): Rendering {
+export function renderingOf(encoding: AnswerEncoding, query: URLSearchParams, userAgent: string): Rendering;
+export function renderingOf(encoding: AnswerEncoding, query: URLSearchParams, userAgent: string): Rendering {
   if (encoding !== "json") return encoding;
   const asked = query.get("pretty");
   if (asked) return /^(1|t|true)$/i.test(asked) ? "pretty" : "compact";

@@ -4,25 +4,25 @@
  */
 import { Histogram } from "../../../core/telemetry/histogram";
 import type { MetricFamily } from "../../../core/telemetry/metrics";
-import { type Asked, type AskedLabels, labelsOf } from "../negotiate/asked";
+import { type CountedRequest, type RequestLabels, labelsOf } from "../negotiate/asked";
 import { REQUEST_SERIES_MAX } from "../limits";
 
 /** Seconds. */
 const DURATION_BOUNDS = [0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60];
 
 /** Requests that differ in nothing but their code. */
-interface Series {
+interface RequestSeries {
   cluster: string;
-  labels: AskedLabels & { dry_run: string };
+  labels: RequestLabels & { dry_run: string };
   durations: Histogram;
   byCode: Map<number, number>;
 }
 
 export class RequestMetrics {
-  readonly #series = new Map<string, Series>();
+  readonly #series = new Map<string, RequestSeries>();
 
   /** `cluster`: the name that clients know; `dryRun`: as `dryRunLabel` has it; `seconds`: until the answer began. */
-  note(cluster: string, asked: Asked, dryRun: string, code: number, seconds: number): void {
+  note(cluster: string, asked: CountedRequest, dryRun: string, code: number, seconds: number): void {
     const series = this.#of(cluster, asked, dryRun);
     series.durations.observe(seconds);
     series.byCode.set(code, (series.byCode.get(code) ?? 0) + 1);
@@ -53,7 +53,7 @@ export class RequestMetrics {
     ];
   }
 
-  #of(cluster: string, asked: Asked, dryRun: string): Series {
+  #of(cluster: string, asked: CountedRequest, dryRun: string): RequestSeries {
     const labels = labelsOf(asked);
     const { verb, group, version, resource, subresource, scope } = labels;
     const key = `${cluster} ${verb} ${group}/${version}/${resource}/${subresource} ${scope} ${dryRun}`;

@@ -4,17 +4,17 @@
  * Upstream: apiserver endpoints/metrics/metrics.go (RecordRequestTermination).
  */
 import type { MetricFamily } from "../../../core/telemetry/metrics";
-import { type Asked, type AskedLabels, labelsOf } from "../negotiate/asked";
+import { type CountedRequest, type RequestLabels, labelsOf } from "../negotiate/asked";
 import { TERMINATIONS_CLUSTERS_MAX } from "../limits";
 
-type Labels = AskedLabels & { code: string };
+type Labels = RequestLabels & { code: string };
 
 export class Terminations {
   /** by cluster, by the text of the labels */
   readonly #counts = new Map<string, Map<string, { labels: Labels; value: number }>>();
 
   /** Counts an answer that ended its request in self-defense. `cluster` is the name that clients know. */
-  note(cluster: string, asked: Asked, response: Pick<Response, "status" | "headers">): void {
+  note(cluster: string, asked: CountedRequest, response: Pick<Response, "status" | "headers">): void {
     if (!isTermination(response)) return;
     let counts = this.#counts.get(cluster);
     if (!counts) {

@@ -5,7 +5,7 @@
 import type { Verb } from "../../../api/registry/resource";
 import { patchTypeOf } from "../read/content-type";
 
-export interface Asked {
+export interface CountedRequest {
   verb: Verb | "connect";
   group: string;
   version: string;
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 /** The labels that all metrics of requests have. */
-export interface AskedLabels {
+export interface RequestLabels {
   verb: string;
   group: string;
   version: string;
@@ -40,7 +40,7 @@ const METHODS: Readonly<Record<Verb | "connect", string>> = {
   connect: "CONNECT",
 };
 
-export function labelsOf({ verb, group, version, resource, subresource, namespace, name, headers }: Asked): AskedLabels {
+export function labelsOf({ verb, group, version, resource, subresource, namespace, name, headers }: CountedRequest): RequestLabels {
   const isApply = verb === "patch" && patchTypeOf(headers.get("Content-Type")) === "apply";
   return {
     verb: isApply ? "APPLY" : METHODS[verb],

@@ -16,15 +16,15 @@ export const DOCUMENT_TYPES = ["application/json", "application/yaml"] as const;
 /** How documents without a schema are written. */
 export type DocumentEncoding = "json" | "yaml";
 
-export type Encoding = DocumentEncoding | "protobuf";
+export type AnswerEncoding = DocumentEncoding | "protobuf";
 
 /** What an endpoint can turn its answer into, besides the object itself; "document" = nothing, and there is no protobuf form either. */
-export type Shape = "object" | "list" | "watch" | "none" | "document";
+export type AnswerShape = "object" | "list" | "watch" | "none" | "document";
 
 export type Transform = { as: "object" } | { as: "table"; version: string } | { as: "partial"; version: string };
 
 export interface Accepted {
-  encoding: Encoding;
+  encoding: AnswerEncoding;
   transform: Transform;
 }
 
@@ -47,7 +47,7 @@ const cache = new Map<string, readonly Clause[]>();
  * The first clause, in order of quality, that the endpoint can answer; undefined = 406.
  * `shape` says what the answer is: Table fits all but "none", PartialObjectMetadata objects and watches, its List form lists and watches.
  */
-export function negotiate(accept: string | null, shape: Shape): Accepted | undefined {
+export function negotiate(accept: string | null, shape: AnswerShape): Accepted | undefined {
   if (accept === null || accept === "" || accept === "*/*" || accept === "application/json") return ANYTHING;
   for (const clause of clausesOf(accept)) {
     const encoding = encodingOf(clause, shape);
@@ -67,7 +67,7 @@ export function namesMediaType(accept: string | null): boolean {
 }
 
 /** How a refusal is written: a Status takes no other form, so that clauses which ask for one do not count. Upstream: ErrorNegotiated. */
-export function negotiateStatus(accept: string | null): Encoding {
+export function negotiateStatus(accept: string | null): AnswerEncoding {
   return negotiate(accept, "none")?.encoding ?? "json";
 }
 
@@ -88,7 +88,7 @@ export function wantsAggregatedDiscovery(accept: string | null): boolean {
   return false;
 }
 
-function encodingOf(clause: Clause, shape: Shape): Encoding | undefined {
+function encodingOf(clause: Clause, shape: AnswerShape): AnswerEncoding | undefined {
   if (clause.type === "*" && clause.subtype === "*") return "json";
   if (clause.type !== "application") return undefined;
   if (clause.subtype === "json" || clause.subtype === "*") return "json";
@@ -97,7 +97,7 @@ function encodingOf(clause: Clause, shape: Shape): Encoding | undefined {
   return undefined;
 }
 
-function transformOf(clause: Clause, shape: Shape): Transform | undefined {
+function transformOf(clause: Clause, shape: AnswerShape): Transform | undefined {
   if (shape === "none" || shape === "document" || clause.group !== "meta.k8s.io") return undefined;
   const { version } = clause;
   if (version !== "v1" && version !== "v1beta1") return undefined;

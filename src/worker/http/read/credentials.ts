@@ -1,12 +1,6 @@
-/** The credentials that a request carries, as they were sent. */
-export interface Credentials {
-  /** of the Authorization header, or of a WebSocket's subprotocol */
-  readonly bearer?: string;
-  /** of Cloudflare Access, which stands in front and has checked the user */
-  readonly accessJwt?: string;
-}
-
 /** Upstream: apiserver pkg/authentication/request/websocket/protocol.go. Browsers set no headers on a WebSocket. */
+import type { Credentials } from "../../../access/authentication/ports";
+
 export const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
 export function credentialsOf(headers: Headers): Credentials {

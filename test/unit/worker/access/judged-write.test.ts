@@ -3,7 +3,7 @@ import { conflict, forbidden } from "../../../../src/api/meta/status";
 import { ok } from "../../../../src/core/base/result";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { WriteOptions, WriteRequest } from "../../../../src/api/rpc/store";
-import { judgedWrite, type JudgedStore, type Outcome } from "../../../../src/worker/access/judged-write";
+import { judgedWrite, type JudgedStore, type JudgedResult } from "../../../../src/worker/access/judged-write";
 
 const ROLES = { group: "rbac.authorization.k8s.io", resource: "roles", kind: "Role" };
 const OPTIONS: WriteOptions = { dryRun: false, fieldManager: "", fieldValidation: "Strict", force: false, group: "", version: "v1" };
@@ -27,7 +27,7 @@ class OneObject implements JudgedStore {
 
   read = () => Promise.resolve(ok(this.exists ? stored(this.#revision) : undefined));
 
-  write = (wanted: WriteRequest): Promise<Outcome> => {
+  write = (wanted: WriteRequest): Promise<JudgedResult> => {
     if (wanted.options.dryRun) {
       if (this.changes-- > 0) this.#revision++;
       return Promise.resolve(this.#wrote(stored(this.#revision, { shown: true })));
@@ -40,7 +40,7 @@ class OneObject implements JudgedStore {
     return Promise.resolve(this.#wrote(stored(this.#revision + 1)));
   };
 
-  #wrote(object: KubeObject): Outcome {
+  #wrote(object: KubeObject): JudgedResult {
     return ok({ ok: true, code: 200, object: JSON.stringify(object), warnings: [], gone: false });
   }
 }

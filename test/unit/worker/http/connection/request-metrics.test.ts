@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { metricsText } from "../../../../../src/core/telemetry/metrics";
-import { type Asked, dryRunLabel } from "../../../../../src/worker/http/negotiate/asked";
+import { type CountedRequest, dryRunLabel } from "../../../../../src/worker/http/negotiate/asked";
 import { REQUEST_SERIES_MAX } from "../../../../../src/worker/http/limits";
 import { RequestMetrics } from "../../../../../src/worker/http/connection/request-metrics";
 import { parsePrometheus } from "../../../../support/values/prometheus";
 
-function asked(overrides: Partial<Asked> = {}): Asked {
+function asked(overrides: Partial<CountedRequest> = {}): CountedRequest {
   const lease = { group: "coordination.k8s.io", version: "v1", resource: "leases", subresource: "", namespace: "default", name: "a" };
   return { verb: "get", ...lease, headers: new Headers(), ...overrides };
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { metricsText } from "../../../../../src/core/telemetry/metrics";
 import { TERMINATIONS_CLUSTERS_MAX } from "../../../../../src/worker/http/limits";
-import type { Asked } from "../../../../../src/worker/http/negotiate/asked";
+import type { CountedRequest } from "../../../../../src/worker/http/negotiate/asked";
 import { Terminations } from "../../../../../src/worker/http/connection/terminations";
 
 const REFUSED = { status: 429, headers: new Headers({ "Retry-After": "1" }) };
 const LATE = { status: 504, headers: new Headers() };
 
-function asked(overrides: Partial<Asked> = {}): Asked {
+function asked(overrides: Partial<CountedRequest> = {}): CountedRequest {
   const service = { group: "", version: "v1", resource: "services", subresource: "", namespace: "default", name: "" };
   return { verb: "create", ...service, headers: new Headers(), ...overrides };
 }
@@ -20,7 +20,7 @@ function linesOf(terminations: Terminations, cluster = "blue"): string[] {
 
 describe("Terminations", () => {
   const apply = new Headers({ "Content-Type": "application/apply-patch+yaml" });
-  it.each<[Partial<Asked>, string]>([
+  it.each<[Partial<CountedRequest>, string]>([
     [{}, 'verb="POST",group="",version="v1",resource="services",subresource="",scope="resource"'],
     [{ verb: "get", name: "a" }, 'verb="GET",group="",version="v1",resource="services",subresource="",scope="resource"'],
     [{ verb: "list" }, 'verb="LIST",group="",version="v1",resource="services",subresource="",scope="namespace"'],

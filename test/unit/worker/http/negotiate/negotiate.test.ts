@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { negotiate, negotiateStatus, type Shape, wantsAggregatedDiscovery } from "../../../../../src/worker/http/negotiate/negotiate";
+import { negotiate, negotiateStatus, type AnswerShape, wantsAggregatedDiscovery } from "../../../../../src/worker/http/negotiate/negotiate";
 
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
@@ -11,7 +11,7 @@ const PROTOBUF_OBJECT = { encoding: "protobuf", transform: { as: "object" } };
 const JSON_OBJECT = { encoding: "json", transform: { as: "object" } };
 
 describe("negotiate", () => {
-  const rows: { accept: string | null; shape: Shape; want: unknown }[] = [
+  const rows: { accept: string | null; shape: AnswerShape; want: unknown }[] = [
     { accept: null, shape: "object", want: JSON_OBJECT },
     { accept: "*/*", shape: "list", want: JSON_OBJECT },
     { accept: "application/*", shape: "list", want: JSON_OBJECT },

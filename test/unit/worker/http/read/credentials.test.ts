@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { BEARER_PROTOCOL, type Credentials, credentialsOf } from "../../../../../src/worker/http/read/credentials";
+import type { Credentials } from "../../../../../src/access/authentication/ports";
+import { BEARER_PROTOCOL, credentialsOf } from "../../../../../src/worker/http/read/credentials";
 
 const encoded = (text: string) => btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const socket = (...protocols: string[]): [string, string][] => [

@@ -77,6 +77,9 @@ export type Pod = Wire<V1Pod>;
 export type PodSpec = NonNullable<Pod["spec"]>;
 export type Container = PodSpec["containers"][number];
 export type ContainerStatus = NonNullable<NonNullable<Pod["status"]>["containerStatuses"]>[number];
+export type NodeSelectorTerm = NonNullable<
+  NonNullable<NonNullable<PodSpec["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]
+>["nodeSelectorTerms"][number];
 export type Probe = NonNullable<Container["livenessProbe"]>;
 export type Toleration = NonNullable<PodSpec["tolerations"]>[number];
 export type Volume = NonNullable<PodSpec["volumes"]>[number];

@@ -30,8 +30,8 @@ const PAGE_SIZE = 500;
 export function followHosts(options: FollowHostsOptions): () => void {
   const { fetch, clock, random, onText, onAnswer, onError } = options;
   const waitsFor = new Set(["services", "slices"]);
-  const services = new KeptFacts(namedService);
-  const slices = new KeptFacts(namedSlice);
+  const services = new HostFacts(namedService);
+  const slices = new HostFacts(namedSlice);
   let told: string | undefined;
   let cancel: (() => void) | undefined;
 
@@ -71,7 +71,7 @@ export function followHosts(options: FollowHostsOptions): () => void {
 }
 
 /** What is needed of the objects of a collection. Objects of which nothing is needed are not kept. */
-class KeptFacts<T extends KubeObject, Facts> implements Keeper<T> {
+class HostFacts<T extends KubeObject, Facts> implements Keeper<T> {
   readonly #factsOf: (object: T) => Facts | undefined;
   readonly #facts = new Map<string, Facts>();
 

@@ -8,7 +8,7 @@ import { ADDRESS_ERROR_TEXT, parseAddress } from "../../../core/net/address";
 import { PROTOCOLS } from "../protocols";
 import { specialAddressMessages } from "../../../core/net/special-addresses";
 
-type EndpointPort = NonNullable<EndpointSlice["ports"]>[number];
+type DiscoveryPort = NonNullable<EndpointSlice["ports"]>[number];
 
 const ENDPOINTS_MAX = 1000;
 const ADDRESSES_MAX = 100;
@@ -22,7 +22,7 @@ export function validateEndpointSlice(slice: EndpointSlice, before?: EndpointSli
   if (!slice.addressType) errors.push(required("addressType"));
   else if (!ADDRESS_TYPES.includes(slice.addressType)) errors.push(notSupported("addressType", slice.addressType, ADDRESS_TYPES));
   const endpoints: readonly Endpoint[] | null | undefined = slice.endpoints;
-  const ports: readonly EndpointPort[] | null | undefined = slice.ports;
+  const ports: readonly DiscoveryPort[] | null | undefined = slice.ports;
   const judged = !before || !semanticEqual(endpoints, before.endpoints);
   if (judged && endpoints && endpoints.length > ENDPOINTS_MAX) errors.push(tooMany("endpoints", endpoints.length, ENDPOINTS_MAX));
   else if (judged) endpoints?.forEach((endpoint, i) => validateEndpoint(`endpoints[${i}]`, endpoint, slice.addressType, errors));
@@ -110,7 +110,7 @@ function validateHints(
   });
 }
 
-function validatePorts(ports: readonly EndpointPort[], errors: FieldError[]): void {
+function validatePorts(ports: readonly DiscoveryPort[], errors: FieldError[]): void {
   const names = new Set<string>();
   ports.forEach((port, i) => {
     const field = `ports[${i}]`;

@@ -1,13 +1,12 @@
 /** What an update of a Pod may change (upstream ValidatePodUpdate). */
 import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
-import type { Container, PodSpec } from "../../meta/kubernetes";
+import type { Container, NodeSelectorTerm, PodSpec } from "../../meta/kubernetes";
 import { validateTolerations } from "./validate-spec";
 import { validateImages } from "./validate-container";
 
 type Affinity = NonNullable<PodSpec["affinity"]>;
 type Terms = NonNullable<NonNullable<Affinity["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]>["nodeSelectorTerms"];
-type NodeSelectorTerm = Terms[number];
 type Requirements = NonNullable<NodeSelectorTerm["matchExpressions"]>;
 
 const TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";

@@ -3,16 +3,13 @@
  * pkg/registry/core/pod/strategy.go.
  */
 import { semanticEqual } from "../../meta/equality";
-import type { Container, Pod, PodSpec } from "../../meta/kubernetes";
+import type { Container, NodeSelectorTerm, Pod, PodSpec } from "../../meta/kubernetes";
 import { validateDNS1123Label, validateLabelValue } from "../../meta/names";
 import { isFractional } from "../../schema/quantity";
 import { warnOfAddress } from "../address-warnings";
 import { overlappingPaths } from "./overlapping-paths";
 
 type ContainerPort = NonNullable<Container["ports"]>[number];
-type NodeSelectorTerm = NonNullable<
-  NonNullable<NonNullable<PodSpec["affinity"]>["nodeAffinity"]>["requiredDuringSchedulingIgnoredDuringExecution"]
->["nodeSelectorTerms"][number];
 type AppArmorProfile = NonNullable<NonNullable<PodSpec["securityContext"]>["appArmorProfile"]>;
 type PodAffinity = NonNullable<NonNullable<PodSpec["affinity"]>["podAffinity"]>;
 

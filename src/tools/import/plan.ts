@@ -33,7 +33,7 @@ export interface PlannedService {
   isOpen: boolean;
 }
 
-export interface Plan {
+export interface ImportPlan {
   namespaces: Namespace[];
   serviceCIDRs: ServiceCIDR[];
   services: PlannedService[];
@@ -48,14 +48,14 @@ export interface Plan {
 }
 
 /** What to create and what stands against it. Changes nothing: the plan of a dump that was imported creates nothing. */
-export function planImport(dump: Dump, cluster: ClusterContent): Plan {
+export function planImport(dump: Dump, cluster: ClusterContent): ImportPlan {
   return new Planner(dump, cluster).plan();
 }
 
 class Planner {
   readonly #dump: Dump;
   readonly #cluster: ClusterContent;
-  readonly #plan: Plan;
+  readonly #plan: ImportPlan;
   /** canonical address -> label of what holds it, here or in the dump */
   readonly #holders = new Map<string, string>();
   /** `TCP/30080` -> label of what holds it */
@@ -79,7 +79,7 @@ class Planner {
     };
   }
 
-  plan(): Plan {
+  plan(): ImportPlan {
     this.#rememberCluster();
     this.#planServiceCIDRs();
     this.#planServices();

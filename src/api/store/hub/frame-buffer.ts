@@ -1,11 +1,11 @@
 /** Frames of a watch, joined into chunks of bytes. */
 
 /** One event in its final form: a line of text, or the bytes of a protobuf frame. The frames of one view are all of one sort. */
-export type Frame = string | Uint8Array;
+export type WatchFrame = string | Uint8Array;
 
 const encoder = new TextEncoder();
 
-export function frameBytes(frame: Frame): Uint8Array {
+export function frameBytes(frame: WatchFrame): Uint8Array {
   return typeof frame === "string" ? encoder.encode(frame) : frame;
 }
 
@@ -20,7 +20,7 @@ export class FrameBuffer {
     return this.#size;
   }
 
-  add(frame: Frame): void {
+  add(frame: WatchFrame): void {
     this.#size += frame.length;
     if (typeof frame === "string") this.#text += frame;
     else this.#frames.push(frame);

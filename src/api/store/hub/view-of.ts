@@ -3,7 +3,7 @@ import type { Status } from "../../meta/status";
 import { errorFrame } from "../../meta/watch-event";
 import type { ResourceDefinition } from "../../registry/resource";
 import type { CollectionRequest, Encoding } from "../../rpc/store";
-import type { Frame } from "./frame-buffer";
+import type { WatchFrame } from "./frame-buffer";
 import { jsonViewOf } from "./json-view";
 import { protobufErrorFrame, protobufViewOf } from "./protobuf-view";
 import type { View } from "./view";
@@ -23,6 +23,6 @@ export function viewOf(
 }
 
 /** The last frame of a failed watch. */
-export function errorEvent(status: Status, encoding: Encoding | undefined): Frame {
+export function errorEvent(status: Status, encoding: Encoding | undefined): WatchFrame {
   return encoding === "protobuf" ? protobufErrorFrame(status) : errorFrame(status);
 }

@@ -1,6 +1,6 @@
 /** How one client sees the objects of a store: in which version, representation and encoding. Turns stored text into what is served. */
 import type { Envelope, ListMeta } from "../../meta/list";
-import type { Frame } from "./frame-buffer";
+import type { WatchFrame } from "./frame-buffer";
 import type { ChangeType } from "../../meta/watch-event";
 
 export interface View {
@@ -9,9 +9,9 @@ export interface View {
   /** a list of these stored objects */
   list(meta: ListMeta, stored: string[]): JsonList | ProtobufList;
   /** one frame of a watch; `first` = the watch's first frame, which carries a Table's columns */
-  event(type: ChangeType, stored: string, first: boolean): Frame;
+  event(type: ChangeType, stored: string, first: boolean): WatchFrame;
   /** the frame that names a revision; `first` as for `event` */
-  bookmark(revision: number, initialEventsEnd: boolean, first: boolean): Frame;
+  bookmark(revision: number, initialEventsEnd: boolean, first: boolean): WatchFrame;
 }
 
 /** A list as text: head, rows joined by ",", tail. */

@@ -6,7 +6,7 @@ import type { ResourceDefinition } from "../../registry/resource";
 import type { CollectionRequest } from "../../rpc/store";
 import { filterOf, scopeOf } from "../hub/collection-filter";
 import { type Filter, ObservedChange, seenThrough } from "../hub/filter";
-import { type Frame, FrameBuffer } from "../hub/frame-buffer";
+import { type WatchFrame, FrameBuffer } from "../hub/frame-buffer";
 import { historyAfter } from "../state/history";
 import { LARGE_ENTRIES_TOGETHER, MISSED_CHANGES_MAX_CHARS, WATCH_TIMEOUT_MIN_MS, WATCHES_RETRY_SECONDS } from "../state/limits";
 import { sendMissedChanges } from "./missed-changes";
@@ -109,7 +109,7 @@ class Pieces {
     return this.#frames.size === 0 && this.#done.length === 0;
   }
 
-  add(frame: Frame): void {
+  add(frame: WatchFrame): void {
     this.#frames.add(frame);
     if (this.#frames.size >= PIECE_SIZE) this.#done.push(this.#frames.take());
   }

@@ -15,7 +15,7 @@ import type { AgentKeeperPorts } from "../ports/agent-ports";
 import { REQUEST_MS_MAX } from "../ports/api-client";
 import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
-import { Trouble } from "../ports/trouble";
+import { AgentTrouble } from "../ports/trouble";
 import {
   durationMsOf,
   holderOf,
@@ -52,7 +52,7 @@ interface Watched {
 export class LeaseKeeper {
   readonly #path: string;
   readonly #nap: Nap;
-  readonly #trouble: Trouble;
+  readonly #trouble: AgentTrouble;
   readonly #attempts: Attempts;
   /** as it was read or written last; undefined = there is none */
   #lease: Lease | undefined;
@@ -68,7 +68,7 @@ export class LeaseKeeper {
     this.#path = `${NODE_LEASES}/${identity.node}`;
     this.#nap = new Nap(ports.clock);
     this.#attempts = new Attempts(ports.clock, ports.random);
-    this.#trouble = new Trouble("the Lease of the node cannot be kept", ports.recorder);
+    this.#trouble = new AgentTrouble("the Lease of the node cannot be kept", ports.recorder);
   }
 
   /** No other agent can have the node. */

@@ -8,7 +8,7 @@ import type { AgentKeeperPorts } from "../ports/agent-ports";
 import type { ApiClient, ApiReply } from "../ports/api-client";
 import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
-import { Trouble } from "../ports/trouble";
+import { AgentTrouble } from "../ports/trouble";
 import { differs, leaving, type Machine, newNode, takenOver, withStatus } from "./node-object";
 
 const NODES = "/api/v1/nodes";
@@ -28,7 +28,7 @@ export class NodeKeeper {
   /** after a failure; news of the Node does not end it */
   readonly #rest: Nap;
   readonly #attempts: Attempts;
-  readonly #trouble: Trouble;
+  readonly #trouble: AgentTrouble;
   #uid = "";
   /** as the watch or a write has shown it last */
   #seen: Node | undefined;
@@ -49,7 +49,7 @@ export class NodeKeeper {
     this.#nap = new Nap(ports.clock);
     this.#rest = new Nap(ports.clock);
     this.#attempts = new Attempts(ports.clock, ports.random);
-    this.#trouble = new Trouble("the Node cannot be written", ports.recorder);
+    this.#trouble = new AgentTrouble("the Node cannot be written", ports.recorder);
   }
 
   /** Until the API has the Node; one that is there is not changed. `api`: the Lease is not held yet, since it needs the Node. */

@@ -11,7 +11,7 @@ import type { FamilyReport, Report } from "../../../proxy-health/report";
 import type { AgentKeeperPorts } from "../ports/agent-ports";
 import { Attempts } from "../ports/attempts";
 import { Nap } from "../ports/nap";
-import { Trouble } from "../ports/trouble";
+import { AgentTrouble } from "../ports/trouble";
 import { reportOf } from "./proxy-body";
 
 const ASKS_PER_PERIOD = 6;
@@ -34,8 +34,8 @@ export class ProxyReporter {
   readonly #askNap: Nap;
   readonly #reportNap: Nap;
   readonly #attempts: Attempts;
-  readonly #proxyTrouble: Trouble;
-  readonly #reportTrouble: Trouble;
+  readonly #proxyTrouble: AgentTrouble;
+  readonly #reportTrouble: AgentTrouble;
   /** what the proxy said last, by the steady clock */
   #heard: { report: Report; atMs: number };
   #isStopped = false;
@@ -47,8 +47,8 @@ export class ProxyReporter {
     this.#askNap = new Nap(ports.clock);
     this.#reportNap = new Nap(ports.clock);
     this.#attempts = new Attempts(ports.clock, ports.random);
-    this.#proxyTrouble = new Trouble("the Service proxy gives no answer", ports.recorder);
-    this.#reportTrouble = new Trouble("the health of the Service proxy cannot be reported", ports.recorder);
+    this.#proxyTrouble = new AgentTrouble("the Service proxy gives no answer", ports.recorder);
+    this.#reportTrouble = new AgentTrouble("the health of the Service proxy cannot be reported", ports.recorder);
     // A proxy may start after the agent.
     this.#heard = { report: {}, atMs: ports.clock.steady() };
   }

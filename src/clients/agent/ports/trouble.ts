@@ -2,7 +2,7 @@
 import type { Recorder } from "../../../core/base/ports";
 import type { ApiReply } from "./api-client";
 
-export class Trouble {
+export class AgentTrouble {
   #told = "";
 
   /** @param what a short phrase: what does not work */

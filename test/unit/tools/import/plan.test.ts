@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readDump } from "../../../../src/tools/import/dump";
-import { type ClusterContent, type Plan, planImport } from "../../../../src/tools/import/plan";
+import { type ClusterContent, type ImportPlan, planImport } from "../../../../src/tools/import/plan";
 import type { IPAddress, Service, ServiceCIDR } from "../../../../src/api/meta/kubernetes";
 
 const NETWORKING = "networking.k8s.io/v1";
@@ -37,11 +37,11 @@ const CLUSTER: ClusterContent = {
   ipAddresses: [ip("10.96.0.1", "services", "kubernetes", "default")],
 };
 
-function plan(objects: unknown[], cluster: Partial<ClusterContent> = {}): Plan {
+function plan(objects: unknown[], cluster: Partial<ClusterContent> = {}): ImportPlan {
   return planImport(readDump(objects.map((value) => ({ source: "f", value }))), { ...CLUSTER, ...cluster });
 }
 const names = (objects: readonly { metadata?: { name?: string } }[]) => objects.map(({ metadata }) => metadata?.name);
-const conflictsOf = ({ conflicts }: Plan) => conflicts.map(({ object, reason, message }) => `${reason}: ${object} ${message}`);
+const conflictsOf = ({ conflicts }: ImportPlan) => conflicts.map(({ object, reason, message }) => `${reason}: ${object} ${message}`);
 
 describe("a plan without conflicts", () => {
   it("objects that the cluster lacks: created, each namespace once", () => {

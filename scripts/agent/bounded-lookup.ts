@@ -1,6 +1,6 @@
 /**
- * Lookups of the names that checks ask. Each holds one of the process's four threads for files and names until the name servers answer or are given up:
- * many at once would keep the agent from its own files, and from the API server's name.
+ * Lookups of the names that checks ask. Each holds one of the process's four threads for files and names until the name servers answer or are given
+ * up. Many at once would keep the agent from its own files, and from the API server's name.
  */
 import type { LookupAddress, LookupOptions } from "node:dns";
 import type { LookupFunction } from "node:net";

@@ -1,8 +1,8 @@
 /**
  * The layers of the code, lowest first: one table. The lint rule (eslint.config.js) and the tidy check refuse imports against it.
  *
- * A wing is a subject. A file imports from its own folder, from folders of its own wing on a lower step, and from wings on a lower storey;
- * wings of one storey do not see each other. scripts/ and test/ import everything; nothing imports them.
+ * A wing is a subject. A file imports from its own folder, from folders of its own wing on a lower step, and from wings on a lower storey. Wings of
+ * one storey do not see each other. scripts/ and test/ import everything; nothing imports them.
  */
 import { dirname, join, normalize } from "node:path/posix";
 

@@ -1,8 +1,8 @@
 /**
  * The Worker in workerd, on the wrangler configuration itself: bindings, variables and crons have one source.
  *
- * workerd reads its own documented configuration, and nothing stands between it and its clients: Miniflare's front makes a trivial request ten times
- * slower, and its Node side opens sockets that ask nobody who he is.
+ * workerd reads its own documented configuration, and nothing stands between it and its clients. Miniflare's front makes a trivial request ten times
+ * slower, and its Node side opens sockets that do not authenticate.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { isIPv6 } from "node:net";

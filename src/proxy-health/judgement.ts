@@ -4,8 +4,9 @@
  * An agent that has reported reports every sync period. It is silent after two without a report, and its node is then not healthy: a node without power
  * must not get traffic. Silence is judged by an alarm of the node's object, because a check must not write and an object sleeps between checks.
  *
- * The server may have been away itself. Nobody is called silent for that: a node has a full period from its last report, from the start of the server
- * and from an alarm that came late, or that found several agents and no recent report of any. Until it reports again, a change that waited counts as it stood in the report.
+ * The server may have been away itself, and no node is called silent for that. A node has a full period from its last report and from the start of
+ * the server. It also has one from an alarm that came late, or that found several agents and no recent report of any. Until it reports again, a
+ * change that waited counts as it stood in the report.
  */
 import { type FamilyHealth, isLate } from "./rules/health-answer";
 import { FAMILIES, type Family } from "../core/net/family";

@@ -1,6 +1,6 @@
 /**
- * A cluster's name may be used again after a deletion; its objects may not, because a call that was sent to one of them can arrive at any later
- * time (hazard 4). So each life of a name has an id of its own, and objects are named by the id.
+ * A cluster's name may be used again after a deletion. Its objects may not: a call that was sent to one of them can arrive at any later time (hazard
+ * 4). So each life of a name has an id of its own, and objects are named by the id.
  */
 
 /** The cluster that is always there. It cannot be deleted. */

@@ -4,8 +4,9 @@
  *
  * What must hold
  * - A name is in the list before its cluster begins, and for ever: a record counts the lives of its name.
- * - Clusters that are older than this list come in by the directory, and so does what a list that was brought back from a backup has lost. KV may show
- *   a key late or not answer: the directory is read again from time to time, and until it has answered once, a name that is not in the list is in doubt.
+ * - Clusters that are older than this list come in by the directory, and so does what a list that was brought back from a backup has lost. KV may
+ *   show a key late or not answer, so the directory is read again from time to time. Until it has answered once, a name that is not in the list is in
+ *   doubt.
  */
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";

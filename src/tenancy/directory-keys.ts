@@ -10,8 +10,8 @@ export const DIRECTORY_PREFIX = "cluster/";
 export type Rhythm = "minute" | "hour";
 
 /**
- * How long a cluster counts as busy after a write, for jobs of each rhythm: several of their runs, so that a run begins after the last write
- * even if some come late or fail. The note expires by itself; taking it back could lose a write that came meanwhile (hazard 20).
+ * How long a cluster counts as busy after a write, for jobs of each rhythm. It is several runs long: one begins after the last write even if some
+ * come late or fail. The note expires by itself; taking it back could lose a write that came meanwhile (hazard 20).
  */
 export const BUSY_LIFETIME_SECONDS: Readonly<Record<Rhythm, number>> = { minute: 600, hour: 3 * 3600 };
 /** Between two notes of one fact: far less than the life of a note. */

@@ -11,7 +11,10 @@ export interface RecordRow {
   deletedAt: number;
 }
 
-/** An object of the cluster: a store by its qualified resource, a controller, credentials, a view or the health of some nodes by its name, an owner of addresses by its uid. */
+/**
+ * An object of the cluster. A store has its qualified resource as its name, and an owner of addresses its uid. A controller, credentials, a view and
+ * the health of some nodes have names.
+ */
 export interface ClusterObject {
   kind: "credentials" | "view" | "node-proxy" | "controller" | "store" | "owner";
   name: string;

@@ -282,8 +282,8 @@ async function carryOn(env: Env, cluster: string): Promise<number> {
 }
 
 /**
- * The next clusters with writes. Where several places share them, each goes through the directory with a cursor of its own, and takes its part of a page
- * that is so large that it visits as many as a place alone.
+ * The next clusters with writes. Several places may share them: each goes through the directory with a cursor of its own, and takes its part of a
+ * page. The page is so large that each visits as many as a place alone.
  */
 async function busyPage(env: Env, { name, rhythm, minutes }: Job, places: CronPlaces | undefined): Promise<DirectoryPage> {
   const limit = Math.min(CRON_CLUSTERS_MAX * (places?.all.length ?? 1), LISTED_MAX);

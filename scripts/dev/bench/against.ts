@@ -1,6 +1,6 @@
 /**
- * The loads of the suites on any Kubernetes API server and on a Servicenet of this run, in turn: each load first there, then here, so that both see
- * the same machine. They use the API alone: nothing that only Servicenet answers.
+ * The loads of the suites on any Kubernetes API server and on a Servicenet of this run, in turn. Each load runs first there, then here, so that both
+ * see the same machine. They use the API alone: nothing that only Servicenet answers.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 /**
- * Number of fsync and fdatasync calls of a process while `body` runs; undefined where strace is missing, not allowed to attach, or
- * slows the process down so much (it stops at every system call) that `body` fails.
+ * Number of fsync and fdatasync calls of a process while `body` runs; undefined where strace is missing or not allowed to attach. Strace stops the
+ * process at every system call: undefined, too, where `body` fails because of that.
  */
 export async function countFsyncs(pid: number, body: () => Promise<unknown>): Promise<number | undefined> {
   const strace = spawn("strace", ["-f", "-c", "-e", "trace=fsync,fdatasync", "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });

@@ -1,6 +1,6 @@
 /**
- * What KEP-0752 works out on paper (keps/sig-network/0752-endpointslices, "Estimation"): writes, events and bytes for P endpoints and N nodes, when
- * a Service is made, one endpoint changes, and all Pods are replaced.
+ * What KEP-0752 works out on paper (keps/sig-network/0752-endpointslices, "Estimation"). These are writes, events and bytes for P endpoints and N
+ * nodes, when a Service is made, one endpoint changes, and all Pods are replaced.
  */
 
 export const WAYS = ["Endpoints", "B=100", "B=1"] as const;

@@ -67,10 +67,11 @@ const NULL_LISTS = [
 ] as const;
 
 /**
- * Reads the documents of all groups and versions. The result differs from what the server publishes in a few places, where upstream's document says less than
- * the API does: parameters have values that mean something, Accept is one of them, patches are of their form and kind, a DELETE may answer the object that stays.
- * The paths of own-paths.ts are there, too; what is handed on to a node (nodes/proxy) is not, because its answers are no objects. An unset time and
- * an empty list of an EndpointSlice or of the rules of a role may be `null`. A condition may lack its time (docs/compatibility.md, members with an empty value).
+ * Reads the documents of all groups and versions. The result differs from what the server publishes in a few places, where upstream's document says
+ * less than the API does. Parameters have values that mean something, and Accept is one of them. Patches are of their form and kind. A DELETE may
+ * answer the object that stays. The paths of own-paths.ts are there, too; what is handed on to a node (nodes/proxy) is not, because its answers are
+ * no objects. An unset time and an empty list of an EndpointSlice or of the rules of a role may be `null`. A condition may lack its time
+ * (docs/compatibility.md, members with an empty value).
  *
  * @throws Error where a document cannot be read
  */

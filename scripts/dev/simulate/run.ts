@@ -29,8 +29,8 @@ const FAULTS_MIN = 5;
 const VIOLATIONS_SHOWN = 5;
 
 /**
- * Prints the progress, the seeds that failed and the sum. Resolves to whether the run is what it should be: no history failed, and of many histories the
- * faults met enough steps of the protocol, and controllers came to all that can happen to them; with `without`, some history noticed.
+ * Prints the progress, the seeds that failed and the sum. Resolves to whether the run is what it should be. No history failed; in many histories the
+ * faults met enough steps of the protocol, and controllers met all that can happen to them. With `without`, some history noticed.
  */
 export async function simulate(options: SimulateOptions): Promise<boolean> {
   const run = new Run(options);

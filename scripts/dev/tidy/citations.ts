@@ -1,6 +1,6 @@
 /**
- * What comments and pages cite has to exist: rules and hazards in docs/internals/protocol.md, invariants in the README, links of pages with their
- * anchors, and the paths of files that pages name.
+ * What comments and pages cite has to exist. That is rules and hazards in docs/internals/protocol.md, invariants in the README, links of pages with
+ * their anchors, and the paths of files that pages name.
  */
 
 /** One file that may cite something. */

@@ -2,8 +2,8 @@
  * How much a flow may have under way beside its neighbours: the clusters of an isolate, or the users of a cluster.
  *
  * What is behind a request is often one thread, as under `npm start`: a request waits for those under way, whoever sent them. So while another flow
- * is active, a flow has at most half as much under way as the least active of the others asks for, yet never less than a stated minimum. A flow that
- * asks for as much as another one is hardly bounded; one that asks for ten times as much waits in its queue.
+ * is active, a flow has at most half as much under way as the least active of the others asks for. It never has less than a stated minimum. A flow
+ * that asks for as much as another one is hardly bounded; one that asks for ten times as much waits in its queue.
  */
 import { ACTIVE_SLOT_MS, LEAST_DEMAND_MS, NEIGHBOUR_MS } from "./queue-limits";
 import { PeriodCount } from "./period-count";

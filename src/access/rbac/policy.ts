@@ -1,9 +1,9 @@
 /**
  * The RBAC objects of one cluster, as an index: the bindings of a user and of each group, and the rules of each role.
  *
- * A put or remove touches only the lists that the object is in. A visit sees the user's bindings alone, in the order of their names
- * (upstream's order is that of a hash map), so that a decision and its reason do not depend on how the policy came to be.
- * Source: upstream pkg/registry/rbac/validation/rule.go.
+ * A put or remove touches only the lists that the object is in. A visit sees the user's bindings alone, in the order of their names; upstream's order
+ * is that of a hash map. So a decision and its reason do not depend on how the policy came to be. Source: upstream
+ * pkg/registry/rbac/validation/rule.go.
  */
 import type { ClusterRole, ClusterRoleBinding, RbacSubject, Role, RoleBinding, RoleRef } from "../../api/meta/kubernetes";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
@@ -89,9 +89,9 @@ export class Policy {
   }
 
   /**
-   * Shows the bindings of a user: those of the cluster first, then those of the namespace, "" for none. A role that is missing is
-   * undefined. The visit ends when `visit` answers true. With `asked`, bindings that do not matter to this request may be left out: those behind the
-   * first one that allows it, and those whose role is there and does not allow it.
+   * Shows the bindings of a user: those of the cluster first, then those of the namespace, "" for none. A role that is missing is undefined. The
+   * visit ends when `visit` answers true. With `asked`, bindings that do not matter to this request may be left out. They are those behind the first
+   * one that allows it, and those whose role exists and does not allow it.
    */
   visitGrants(user: User, namespace: string, visit: Visit, asked?: Attributes): void {
     const keys = [userKey(user.name), ...new Set(user.groups.map(groupKey))];

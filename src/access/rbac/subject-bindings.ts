@@ -55,8 +55,8 @@ export class SubjectBindings {
   }
 
   /**
-   * The bindings as lists in order: all, or with `asked` at least those that matter to this request, which are the first one that allows it and
-   * those whose role is missing.
+   * The bindings as lists in order: all, or with `asked` at least those that matter to this request. These are the first one that allows it and those
+   * whose role is missing.
    */
   lists(roles: Roles, asked?: Attributes): Iterable<readonly NumberedBinding[]> {
     return asked && this.#entries.length > this.lookedThrough ? this.#listsFor(asked, roles) : [this.#entries];

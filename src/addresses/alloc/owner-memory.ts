@@ -42,9 +42,9 @@ export function loadMemory(storage: OwnerStorage, ports: { random: Random; recor
 }
 
 /**
- * Puts an accepted configuration in force, in storage and in `memory`; to be called in a transaction, and memory is to be reloaded when that
- * fails. Rows of segments that are no longer owned or received are deleted: their new owner has them, and if the segment ever came back, old
- * rows would stand against its new ones. A hand-off begins with an empty segment.
+ * Puts an accepted configuration in force, in storage and in `memory`; to be called in a transaction, and memory is to be reloaded when that fails.
+ * Rows of segments that are no longer owned or received are deleted, because their new owner has them. If the segment ever came back, old rows would
+ * stand against its new ones. A hand-off begins with an empty segment.
  */
 export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: StoredConfig): void {
   const before = memory.config;

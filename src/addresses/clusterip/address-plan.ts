@@ -1,6 +1,6 @@
 /**
- * What a change of a Service means for its ClusterIPs, as data: which addresses to take before the change may be committed, which it
- * keeps, which to release once it is committed. Nothing is asked of an allocator here, and the effects are the services store's.
+ * What a change of a Service means for its ClusterIPs, as data: which addresses to take before the commit, which to keep, and which to release after
+ * it. No allocator is asked here, and the services store makes the effects.
  *
  * | change                          | take                      | release                |
  * |---------------------------------|---------------------------|------------------------|

@@ -2,13 +2,13 @@
  * What makes a StoreEngine the ipaddresses store (rules 4, 8, 15).
  *
  * Three kinds of IPAddress objects live there:
- * - written for a Service by the services store (`createMany`): the row at the owner is the Service's, a gen row here tells how new the
- *   writer is; deleting the object through the API frees nothing, and repair brings it back;
+ * - written for a Service by the services store (`createMany`). The row at the owner is the Service's, and a gen row here tells how new the writer
+ *   is. Deleting the object through the API frees nothing, and repair brings it back;
  * - made by a client inside a claimed prefix: the owner's row is taken first, held for the object's uid, and goes with the object;
  * - made by a client outside every claim: just an object, until a ServiceCIDR claims its prefix and seeds it.
  *
- * No Service gets the address of a client's object, so none is replaced by an internal write: the one row at the owner is taken before the object
- * is stored, and once more looked for if claims have come since. Only an owner that lost rows can give the address out again.
+ * No Service gets the address of a client's object, so no internal write replaces such an object. The one row at the owner is taken before the object
+ * is stored, and looked for once more if claims have come since. Only an owner that lost rows can give the address out again.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";

@@ -6,8 +6,8 @@
  *   turn 2  everything is checked again, node ports are chosen, then Service, history and all its rows are committed together
  *   answer  when the IPAddress objects are stored too
  *
- * On disk at a crash: before turn 2 at most rows at owners and IPAddress objects that nobody refers to (the ledger's audit releases
- * them); after turn 2 the Service and its allocation rows (IPAddress objects are sent again by PairingCatchUp).
+ * On disk at a crash before turn 2: at most rows at owners and IPAddress objects that nobody refers to; the ledger's audit releases them. After turn
+ * 2: the Service and its allocation rows; PairingCatchUp sends the IPAddress objects again.
  */
 import type { KeptCounters } from "../metrics/kept-counters";
 import type { NodePortMetrics } from "../metrics/node-port-metrics";

@@ -1,10 +1,10 @@
 /**
  * Counts what Services hold at owners, before something is taken away that has to be empty: a ServiceCIDR, or a part of a segment.
  *
- * An answer is on its way between the count and the transaction that acts on it. Nothing is given out meanwhile, under the configuration that
- * the count was asked with. But a Service that lost its row might take it again (ledger/row-repair.ts), and lose it once more. So the owners
- * are closed to that before the deciding count: by a configuration with an epoch, so that the transaction sees in the epochs whether the owners
- * still are closed. An earlier count, which closes nothing, finds what is not empty.
+ * An answer is on its way between the count and the transaction that acts on it. Nothing is given out meanwhile, under the configuration that the
+ * count was asked with. But a Service that lost its row might take it again (ledger/row-repair.ts), and lose it once more. So the owners are closed
+ * to that before the deciding count, by a configuration with an epoch. The transaction sees in the epochs whether the owners still are closed. An
+ * earlier count, which closes nothing, finds what is not empty.
  */
 import { chunksOf } from "../../core/base/chunks";
 import { OWNER_INTERVALS_MAX } from "../rpc/limits";

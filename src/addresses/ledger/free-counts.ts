@@ -1,6 +1,6 @@
 /**
- * How many addresses each owner has given out, by family and band, as its last answer showed; what is free is the size that the topology gives it
- * now less that. So a range that is added or taken away counts at once, before its owner is asked again.
+ * How many addresses each owner has given out, by family and band, as its last answer showed. The free ones are the size that the topology gives the
+ * owner now, less these. So a range that is added or taken away counts at once, before its owner is asked again.
  *
  * Hints: they steer the draw of an owner, and "full" is answered only after the Coordinator has asked the owners (address-supply.ts). They are
  * kept with the store's commits. So the one owner with room is found at once after a restart, too.

@@ -9,7 +9,7 @@
  *    │        └─ taken ──────► inquire, then end, or hurry ────► draw
  *    └─ no owner ► compare, or inquire and count ► end, or hurry ► draw
  *
- * - While the counts know of an owner with room in its dynamic bands, owners are asked for those alone: no static band is entered before every
+ * - While the counts know of an owner with room in its dynamic bands, owners are asked for those alone. No static band is entered before every
  *   dynamic one is used up. Counts and topology may be old, so the Coordinator is asked before a static band is entered.
  * - An owner that says "full" and was thought to have more shows that the counts are wrong. The Coordinator counts once, and the next owner
  *   has room. Else a thousand full ranges would be asked one after the other.

@@ -8,8 +8,8 @@
  * | allocateLoadBalancerNodePorts: false        | only what the client names; a port without one goes |
  * | externalTrafficPolicy Local on LoadBalancer | healthCheckNodePort                                 |
  *
- * What goes is the difference of `heldNodePorts`. Inside one Service the rules are upstream's, across Services a number is taken per
- * protocol: TCP 30053 and UDP 30053 may belong to two Services, which upstream's one table for all protocols does not allow.
+ * What goes is the difference of `heldNodePorts`. Inside one Service the rules are upstream's. Across Services a number is taken per protocol: TCP
+ * 30053 and UDP 30053 may belong to two Services. Upstream's one table for all protocols does not allow that.
  *
  * Source: upstream pkg/registry/core/service/storage/alloc.go (initNodePorts, updateNodePorts, updateHealthCheckNodePort).
  */

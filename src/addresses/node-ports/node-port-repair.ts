@@ -1,6 +1,6 @@
 /**
- * The services store's side of the repair of node ports. Rows change with their Service in one transaction, so only damage parts them: a Service
- * that an older version stored with a number of another one, rows or objects that were lost or written by hand, a bug.
+ * The services store's side of the repair of node ports. Rows change with their Service in one transaction, so only damage parts them. An older
+ * version stored a Service with a number of another one; rows or objects were lost or written by hand; or there is a bug.
  *
  * Whatever is proposed is looked at in the turn that acts. A row is written or freed only against the Services of that turn, so a port that a
  * Service has just got is never freed.

@@ -1,9 +1,9 @@
 /**
- * The node ports of a cluster. They belong to the services store alone, so there is no owner to ask: numbers are chosen in the turn that
- * commits the Service and their rows are written in its transaction.
+ * The node ports of a cluster. They belong to the services store alone, so there is no owner to ask. Numbers are chosen in the turn that commits the
+ * Service, and their rows are written in its transaction.
  *
- * Invariants: a row is there exactly as long as its Service holds the port, because both change in one transaction; the primary key
- * of the rows, not the look before it, keeps two Services from one port. A crash leaves nothing to repair; damage does (node-port-repair.ts).
+ * Invariants: a row exists exactly as long as its Service holds the port, because both change in one transaction. The primary key of the rows, not
+ * the look before it, keeps two Services from one port. A crash leaves nothing to repair; damage does (node-port-repair.ts).
  */
 import type { Random } from "../../core/base/ports";
 import type { Service } from "../../api/meta/kubernetes";

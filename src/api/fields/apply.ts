@@ -52,9 +52,9 @@ export interface Applied {
 }
 
 /**
- * Merges the configuration into the live object, removes fields that the manager has dropped, and computes the new owners. Errors:
- * 400 for a configuration of another type or with managedFields, 500 for one that does not fit the schema, 409 with one cause for
- * each field of others that it would change. Changes none of its inputs.
+ * Merges the configuration into the live object, removes fields that the manager has dropped, and computes the new owners. Errors: 400 for a
+ * configuration of another type or with managedFields; 500 for one that does not fit the schema. 409 has one cause for each field of others that it
+ * would change. Changes none of its inputs.
  */
 export function applyConfiguration(request: ApplyRequest): Result<Applied, Status> {
   const refused = checkType(request);

@@ -1,7 +1,7 @@
 /**
- * Schemas as field management needs them, compiled once for each message: which values are one leaf, which lists have items with
- * an identity, and the value of an absent member of a Go struct.
- * Source: structured-merge-diff schema, kube-openapi schemaconv, and how Go encodes the members of a struct.
+ * Schemas as field management needs them, compiled once for each message. They say which values are one leaf, which lists have items with an
+ * identity, and the value of an absent member of a Go struct. Source: structured-merge-diff schema, kube-openapi schemaconv, and how Go encodes the
+ * members of a struct.
  */
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { isJsonObject } from "../schema/json/json-value";

@@ -1,7 +1,6 @@
 /**
- * One step of a field path, in the spelling that FieldsV1 gives it:
- * `f:name` a member, `k:{"port":80,"protocol":"TCP"}` an item of a keyed list (keys sorted), `v:"x"` an item of a set, `i:0` an index.
- * Two steps are the same exactly when their texts are. Format: structured-merge-diff fieldpath.
+ * One step of a field path, in the spelling of FieldsV1. `f:name` is a member, `k:{"port":80,"protocol":"TCP"}` an item of a keyed list (keys
+ * sorted), `v:"x"` an item of a set, `i:0` an index. Two steps are the same exactly when their texts are. Format: structured-merge-diff fieldpath.
  */
 import { cutValue, VALUE_MAX_CHARACTERS } from "../meta/bounded-status";
 import { DEPTH_MAX } from "../schema/decode-limits";

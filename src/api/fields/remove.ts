@@ -55,8 +55,8 @@ function removeFromList(list: readonly JsonValue[], paths: PathSet, shape: ListS
 }
 
 /**
- * The set with the struct members on the way to its paths: the owner of a field inside a struct, list or map that the schema names
- * also owns the struct, list or map. Items of lists and entries of maps are not added.
+ * The set with the struct members on the way to its paths. The owner of a field inside a struct, list or map that the schema names also owns the
+ * struct, list or map. Items of lists and entries of maps are not added.
  */
 export function withNamedMembers(paths: PathSet, schema: MessageSchema): PathSet {
   return nameMembers(paths, rootShape(schema));

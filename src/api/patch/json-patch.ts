@@ -9,8 +9,8 @@
  *   a pointer                                      begins behind its first slash: "x/a" is "/a"
  *   the whole document                             can be tested and replaced, and neither added, removed, moved nor copied
  *
- * Work is in proportion to document and patch: a value is read as a whole only by a copy, whose sum has a limit, and by a test that holds, which is no
- * larger than the patch. Only elements of a list that make room for others are moved again and again, so they have a limit of their own.
+ * Work is in proportion to document and patch. Only two operations read a value as a whole: a copy, whose sum has a limit, and a test that holds,
+ * which is no larger than the patch. Only elements of a list that make room for others are moved again and again, so they have a limit of their own.
  * Members are own members: no name reaches a prototype.
  */
 import fastJsonPatch from "fast-json-patch";
@@ -222,8 +222,8 @@ class PatchedDocument {
 }
 
 /**
- * The library changes one member or element of a container. It is asked for nothing else: its own check of operations walks the whole value of each, its
- * moves copy what they replace, and where upstream's rules differ from RFC 6902, they have been applied before.
+ * The library changes one member or element of a container. Nothing else of it is used: its own check of operations walks the whole value of each,
+ * and its moves copy what they replace. Where upstream's rules differ from RFC 6902, they have been applied before.
  */
 function change(container: JsonContainer, name: string, operation: { op: "add" | "replace"; value: JsonValue } | { op: "remove" }): void {
   fastJsonPatch.applyOperation<unknown>(container, { ...operation, path: `/${fastJsonPatch.escapePathComponent(name)}` }, false, true);

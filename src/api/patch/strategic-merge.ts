@@ -8,8 +8,8 @@
  *
  * `$setElementOrder/F` orders any list, and `$deleteFromPrimitiveList/F` removes from any list of primitives.
  *
- * A list where none is stored is the patch's, equal merge keys and all. Elements of equal keys are merged one after the other into the first of
- * their key; each merge reads the whole element, so all merges of a patch together have a limit.
+ * A list where none is stored is the patch's, equal merge keys and all. Elements of equal keys are merged one after the other into the first of their
+ * key. Each merge reads the whole element, so all merges of a patch together have a limit.
  *
  * Pure: the result shares unchanged parts with `current`, neither input is changed.
  */

@@ -2,10 +2,10 @@
  * How the limits of quotas come to the stores, and what the stores use. The store of ResourceQuotas tells the others: no create calls another object.
  *
  * A message tells what has changed behind a revision of the quotas' store, or all quotas. A store takes only what is newer than what it has, so a
- * message may come late, twice, or not at all: the store that tells asks for the answer, and begins again where that stands.
+ * message may come late, twice, or not at all. The sending store asks for the answer, and begins again where the answer stands.
  *
- * Point-in-time recovery may bring one of the two back alone. So a store says what it holds: with what it uses, and when it refuses a write. What does not
- * agree with what the store of quotas remembers of it makes that tell everything again.
+ * Point-in-time recovery may bring one of the two back alone. So a store says what it holds, both when it reports its use and when it refuses a
+ * write. If that does not agree with what the store of quotas remembers, the store of quotas sends everything again.
  */
 
 export interface QuotaLimits {

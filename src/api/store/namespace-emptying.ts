@@ -17,9 +17,9 @@ export class NamespaceEmptying {
   ) {}
 
   /**
-   * Asks for the namespace first, unless it is open here: a store that has just started does not know of a successor of that name, whose objects must
-   * stay, and one that has missed the end of a namespace takes its successor for it.
-   * Throws without an answer of the namespaces store; the next pass closes.
+   * Asks for the namespace first, unless it is open here. A store that has just started does not know of a successor of that name, whose objects must
+   * stay. A store that has missed the end of a namespace takes the successor for it. Throws without an answer of the namespaces store; the next pass
+   * closes.
    */
   async close(name: string, uid: string): Promise<void> {
     if (!(await this.namespaces.learn(name, uid)))

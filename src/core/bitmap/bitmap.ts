@@ -2,9 +2,9 @@ import type { Random } from "../base/ports";
 import type { Page } from "./page";
 
 /**
- * Which offsets of a space of 2^bits are taken. Two kinds share one contract: `DenseBitmap` has number arithmetic and a rank/select summary, for
- * up to 2^28 offsets; `SparseBitmap` has bigint offsets, for larger spaces (an IPv6 /64, up to 2^128). A space smaller than a page is one page
- * whose upper part is never used. Offsets outside the space fail an assertion.
+ * Which offsets of a space of 2^bits are taken. Two kinds share one contract. `DenseBitmap` has number arithmetic and a rank/select summary, for up
+ * to 2^28 offsets. `SparseBitmap` has bigint offsets, for larger spaces (an IPv6 /64, up to 2^128). A space smaller than a page is one page whose
+ * upper part is never used. Offsets outside the space fail an assertion.
  */
 export interface Bitmap<Offset extends number | bigint> {
   /** log2 of the number of offsets */

@@ -1,8 +1,8 @@
 /**
  * What the Endpoints controller writes for one Service, as data (upstream pkg/controller/endpoint).
  *
- * - The wanted object is compared after truncation, so a Service with more than 1,000 addresses is written when something changes, not at every
- *   look as upstream does; a restart writes nothing.
+ * - The wanted object is compared after truncation. So a Service with more than 1,000 addresses is written when something changes, not at every look
+ *   as upstream does. A restart writes nothing.
  * - The headless label alone causes no write.
  * - Endpoints of a Service without selector are its user's. Those whose Service is gone are deleted, unless they are a lock of leader election.
  */

@@ -24,8 +24,8 @@ export interface Piece {
 const encoder = new TextEncoder();
 
 /**
- * The members of ProxiedService; each port has `cluster` (`ip:port` for traffic of the policy Cluster; absent = the port has none) and
- * `isServedSomewhere` (true: traffic that finds no endpoint is dropped; false: it is refused). The object stays open.
+ * The members of ProxiedService. Each port has `cluster`: `ip:port` for traffic of the policy Cluster; absent = the port has none. It also has
+ * `isServedSomewhere`: true = traffic that finds no endpoint is dropped, false = it is refused. The object stays open.
  */
 export const SHARED_PIECE: Piece = {
   toldApart(merged) {
@@ -48,8 +48,8 @@ export const SHARED_PIECE: Piece = {
 };
 
 /**
- * `local` (`ip:port` for traffic of the policy Local, by `name/protocol` of the port; a port without such traffic is absent) and `localReady` (what
- * the healthCheckNodePort answers with; absent without one), where there are any, and the end of the object.
+ * `local` and `localReady`, where there are any, and the end of the object. `local` has `ip:port` for traffic of the policy Local, by `name/protocol`
+ * of the port; a port without such traffic is absent. `localReady` is what the healthCheckNodePort answers with; absent without one.
  */
 export const LOCAL_PIECE: Piece = {
   toldApart(merged) {

@@ -5,8 +5,8 @@
  *   PreferSameNode                and for its node; without a zone for its node alone
  *   otherwise                     no hints
  *
- * The annotation for topology aware hints wins over the field, and then there are no hints: they would need the CPU of all Nodes, and upstream
- * gives the feature up in favour of the field.
+ * The annotation for topology aware hints wins over the field, and then there are no hints. They would need the CPU of all Nodes, and upstream gives
+ * the feature up in favour of the field.
  */
 import { ANNOTATION_TOPOLOGY_AWARE_HINTS, ANNOTATION_TOPOLOGY_MODE } from "../../api/meta/endpoint-keys";
 import { semanticEqual } from "../../api/meta/equality";

@@ -10,8 +10,8 @@
  *   of another start, three renewals missed,   takes it over, and counts the transition
  *   or run out before
  *
- * A renewal is late by the time that it has, or by the time for which it was seen here without a change: a clock that is far ahead keeps nobody out.
- * Upstream writes holder, acquireTime and leaseTransitions otherwise (docs/compatibility.md).
+ * A renewal is late by its own time, or by how long it was seen here without a change. So a clock that is far ahead keeps nobody out. Upstream writes
+ * holder, acquireTime and leaseTransitions otherwise (docs/compatibility.md).
  */
 import type { KubeObject, Lease } from "../../api/meta/kubernetes";
 import { validateLabelValue } from "../../api/meta/names";

@@ -48,8 +48,8 @@ export function strayNodePorts({ services }: Pick<ObservedCluster, "services">):
 }
 
 /**
- * I2: the ClusterIPs of Services and the IPAddresses whose parent is a Service are one-to-one. `nowMs` (the cluster's clock): an IPAddress without
- * its Service that is too young to be judged, or that somebody else than the allocator made, is a notice, because repair leaves it alone.
+ * I2: the ClusterIPs of Services and the IPAddresses whose parent is a Service are one-to-one. `nowMs` is of the cluster's clock. An IPAddress
+ * without its Service is a notice if it is too young to be judged, or if the allocator did not make it: repair leaves it alone.
  */
 export function unpaired(
   { services, ipAddresses, unreadable = NONE }: Pick<ObservedCluster, "services" | "ipAddresses" | "unreadable">,

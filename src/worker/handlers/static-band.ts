@@ -1,6 +1,6 @@
 /**
- * The guard of static bands: with STATIC_BAND_GUARD only those who may `use` the ServiceCIDR `static` ask for an address of a static band, so that nobody
- * takes the address of kube-dns before kube-dns has it. An address that the allocator chose is never judged.
+ * The guard of static bands. With STATIC_BAND_GUARD only those who may `use` the ServiceCIDR `static` get an address of a static band by its name. So
+ * nobody takes the address of kube-dns before kube-dns has it. An address that the allocator chose is never judged.
  */
 import { inStaticBands } from "../../addresses/ranges/static-band";
 import { parseJson } from "../../core/encoding/exact-json";

@@ -1,7 +1,7 @@
 /**
- * The last answers to checks of nodes, which go on in an outage. Anybody may ask for any path, so nothing is kept that a request can make up: only a node
- * that is there, or was, has answers, and only a check that is there is one of them. Beyond the bound the node goes that was asked for least recently.
- * An answer has no bound of age: an outage, however long, turns no node red. Whoever wants one has the age.
+ * The last answers to checks of nodes, which go on in an outage. Anybody may ask for any path, so nothing is kept that a request can make up. Only a
+ * node that exists or existed has answers, and only for checks that exist. Beyond the bound the node that was asked for least recently is dropped. An
+ * answer has no bound of age: an outage, however long, turns no node red. A caller that wants a bound has the age.
  */
 import type { HealthPath } from "../../proxy-health/rules/health-answer";
 import type { NodeAnswer } from "../../proxy-health/rpc";

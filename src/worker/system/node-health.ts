@@ -4,7 +4,7 @@
  * The page is docs/load-balancer-health-checks.md.
  *
  * A load balancer takes every error for a node that is down. So where the cluster or the object of the node cannot answer, the last answer of this
- * isolate goes on with its age (last-answers.ts), and without one that of a proxy at its start. An outage of the server turns no node red.
+ * isolate is given with its age (last-answers.ts). Without one the answer is that of a proxy at its start. An outage of the server turns no node red.
  */
 import type { Env } from "../../../durable-objects/platform/env";
 import { nodeProxy } from "../../../durable-objects/peers/peers";

@@ -1,6 +1,6 @@
 /**
- * POST /revisions: the stores of a cluster begin above every revision that clients can have seen of other data (rule 32), before a restore or after a
- * recovery of single objects. From then on watches and lists at older revisions are 410.
+ * POST /revisions, before a restore or after a recovery of single objects. The stores of a cluster begin above every revision that clients can have
+ * seen of other data (rule 32). From then on watches and lists at older revisions are 410.
  *
  *   {"asOf": time of the data, "heads": {"services": "4711", …}}     data of a backup are to be written into the cluster. A store without a head takes
  *                                                                    the greatest one

@@ -1,6 +1,6 @@
 /**
- * Agents that report and load balancers that check, as a process: a Node for each agent is made, reports are sent, checks are sent at their time, or some
- * Nodes get the taint of the autoscaler and are checked until each says so. Takes a HealthLoad on stdin and prints a HealthResult.
+ * Agents that report and load balancers that check, as a process. It makes a Node for each agent, sends reports, and sends checks at their time. Or
+ * it gives some Nodes the taint of the autoscaler, and checks them until each says so. Takes a HealthLoad on stdin and prints a HealthResult.
  */
 import type { Target } from "../../../cluster/target";
 import { requestHeads } from "../connection";

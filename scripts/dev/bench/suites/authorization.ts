@@ -1,6 +1,7 @@
 /**
- * What the questions who asks and what he may do cost, and the audit log: the same creates on three servers with HTTPS, in turn. One asks nobody; two ask a
- * user with a token of his own whose rights come from a ClusterRole, the second of them with the audit log as a deployment has it. So TLS is on every side.
+ * What authentication, authorization and the audit log cost: the same creates on three servers with HTTPS, in turn. The first does not authenticate.
+ * The other two know a user by a token of his own, and his rights come from a ClusterRole; the last one has the audit log of a deployment. So TLS is
+ * on every side.
  */
 import type { Server } from "../../../../test/support/server/server";
 import { administered, userOf } from "../bench-users";

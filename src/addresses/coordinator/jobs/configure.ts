@@ -26,9 +26,8 @@ export async function configureOwner(context: JobContext, target: { uid: string;
 }
 
 /**
- * The owner has another configuration. A call with an older epoch is ignored. Otherwise this object's rows are older than
- * what it sent (restored from a backup): the same content goes out again under an epoch that the owner has not seen, and a retired owner is
- * given up.
+ * The owner has another configuration. A call with an older epoch is ignored. Otherwise this object's rows are older than what it sent: they were
+ * restored from a backup. The same content goes out again under an epoch that the owner has not seen, and a retired owner is given up.
  */
 async function refused(
   context: JobContext,

@@ -3,8 +3,8 @@
  * rows of the ServiceCIDR objects. This row has a uid and no name; it claims what nobody owns and is seeded as any other. While it exists, the
  * ranges of objects give out nothing and cover nothing, and the objects are left alone.
  *
- * With the gate on, the row goes like an object that is removed by force: the segments of its owner stay where they are until a ready
- * ServiceCIDR takes them over. So switching moves no address, and nothing that is taken is ever free in between.
+ * With the gate on, the row is removed as an object is by force. The segments of its owner stay where they are until a ready ServiceCIDR takes them
+ * over. So switching moves no address, and nothing that is taken is ever free in between.
  */
 import { storedPrefix } from "../../topology/stored-prefix";
 import type { CidrRow, CoordinatorStorage } from "./coordinator-storage";

@@ -1,6 +1,6 @@
 /**
- * What upstream's admission plugin DefaultTolerationSeconds adds to a Pod at its creation and at its updates, but not at those of subresources: for five
- * minutes the Pod tolerates that its Node is not ready or cannot be reached (plugin/pkg/admission/defaulttolerationseconds). The plugin is on by
+ * What upstream's admission plugin DefaultTolerationSeconds adds to a Pod at its creation and at its updates, but not at those of subresources. For
+ * five minutes the Pod tolerates that its Node is not ready or cannot be reached (plugin/pkg/admission/defaulttolerationseconds). The plugin is on by
  * default, and so it is here.
  */
 import type { Pod } from "../../meta/kubernetes";

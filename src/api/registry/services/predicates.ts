@@ -1,6 +1,6 @@
 /**
- * Questions about a Service that several of its rules ask. Go's zero values and JSON's absent members are one thing here: clients send
- * `""`, `0`, `[]` and null for "not set" (pointer fields, where `""` is a value, are compared with `isNil` instead).
+ * Questions about a Service that several of its rules ask. Go's zero values and JSON's absent members are one thing here: clients send `""`, `0`,
+ * `[]` and null for "not set". Pointer fields, where `""` is a value, are compared with `isNil` instead.
  */
 import type { Family } from "../../../core/net/family";
 import type { Service, ServicePort } from "../../meta/kubernetes";

@@ -2,9 +2,9 @@
  * One walk of a parsed JSON value along its schema: checks types, normalises scalars, removes what the schema does not know.
  * The walk changes the value in place: it runs for every written object, and a copy would double its cost.
  *
- * It normalises as a Go server does by decoding and encoding: null is absence; a zero value of a `plain` field is left
- * out, that of an `always` scalar is kept; times are whole seconds (six digits for MicroTime) in UTC; quantities are canonical texts.
- * Source of the texts: sigs.k8s.io/json decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
+ * It normalises as a Go server does by decoding and encoding. Null is absence. A zero value of a `plain` field is left out, that of an `always`
+ * scalar is kept. Times are whole seconds (six digits for MicroTime) in UTC, quantities are canonical texts. Source of the texts: sigs.k8s.io/json
+ * decode.go, metav1.Time, intstr.IntOrString, resource.Quantity.
  */
 import { assertNever } from "../../../core/base/assert";
 import { normalBase64 } from "../../../core/encoding/base64";

@@ -1,6 +1,6 @@
 /**
- * The first document of a YAML text, by the yaml library, whose work is bounded here. It composes nested values recursively, makes an error for each
- * thing that is wrong, and asks again and again what is in a key; a hostile text could exhaust stack or time.
+ * The first document of a YAML text, by the yaml library, whose work is bounded here. The library composes nested values recursively, makes an error
+ * for each fault, and reads a key again and again. So a hostile text could exhaust stack or time.
  */
 import { Composer, type CST, type Document, Lexer, type LineCounter, Parser, type SchemaOptions } from "yaml";
 import { TOO_MANY_STEPS, YAML_DEPTH_MAX, YAML_DIRECTIVE_MAX_CHARS, YAML_STEPS_MAX } from "../decode-limits";

@@ -1,6 +1,6 @@
 /**
- * What a scalar of YAML is to Go, whose rules are neither those of YAML 1.1 (`e0` and `1:30` are text) nor those of YAML 1.2 (`yes` is true,
- * `010` is 8). Source: go.yaml.in/yaml/v2 resolve.go; keys: sigs.k8s.io/yaml yaml.go, convertToJSONableObject.
+ * What a scalar of YAML is to Go. The rules are neither those of YAML 1.1 (`e0` and `1:30` are text) nor those of YAML 1.2 (`yes` is true, `010` is
+ * 8). Source: go.yaml.in/yaml/v2 resolve.go; keys: sigs.k8s.io/yaml yaml.go, convertToJSONableObject.
  */
 
 import { decodeBase64 } from "../../../core/encoding/base64";

@@ -184,10 +184,10 @@ export class StoreEngine<Supply = undefined> {
   }
 
   /**
-   * Begins above what clients of the data can have seen (rule 32): `head` was the newest revision in the data, which are of the time `asOf`, in
-   * milliseconds since the epoch. Durable when it answers with the revision of the beginning; undefined = there are no revisions left, nothing changed.
-   * With a `head` the data are to be written into this store, and what it holds gets new revisions. Without one they are what the store holds.
-   * A repeat changes nothing where the store begins above already. Watches end and come back.
+   * Begins above what clients of the data can have seen (rule 32). `head` was the newest revision in the data, `asOf` is their time in milliseconds
+   * since the epoch. Durable when it answers with the revision of the beginning; undefined = there are no revisions left, nothing changed. With a
+   * `head` the data are to be written into this store, and what it holds gets new revisions. Without one they are what the store holds. A repeat
+   * changes nothing where the store begins above already. Watches end and come back.
    */
   async beginAbove(head: number | undefined, asOf: number): Promise<number | undefined> {
     const { clock } = this.#options;

@@ -1,10 +1,10 @@
 /**
- * How many objects a store has, in all and in each namespace: kept with the writes, because a list says how many objects its page leaves
- * (`remainingItemCount`), and to count a million rows takes seconds of the store's thread.
+ * How many objects a store has, in all and in each namespace. A list says how many objects its page leaves (`remainingItemCount`). To count a million
+ * rows takes seconds of the store's thread, so the counts are kept with the writes.
  *
- * The counts hold every object whose key is not behind `through`. In a new store these are all objects. A store that was written without counts,
- * by an earlier release, is counted once, some keys at a time; writes before `through` meanwhile change the counts, those behind it do not.
- * Every function is called in the transaction that also saves its result, so a crash leaves counts and objects of one moment.
+ * The counts hold every object whose key is not behind `through`. In a new store these are all objects. A store that an earlier release wrote without
+ * counts is counted once, some keys at a time. Writes before `through` meanwhile change the counts, those behind it do not. Every function is called
+ * in the transaction that also saves its result, so a crash leaves counts and objects of one moment.
  */
 import { objectKey } from "./keys";
 import type { CountedObjects, HistoryEntry, StoreStorage } from "./store-storage";

@@ -1,6 +1,6 @@
 /**
- * The revisions that a store never gave out, as far as it knows. A client that names one of them has seen another life of the store: data that were
- * lost when the store was restored, or when the server was started on an older data folder (rule 32).
+ * The revisions that a store never gave out, as far as it knows. A client that names one of them has seen another life of the store (rule 32). Its
+ * data were lost when the store was restored, or when the server was started on an older data folder.
  *
  * - A life begins above every revision of the lives before it. A restore begins one, and says above which revision.
  * - Each start of a local server leaves a gap. The first revision behind it grows with the time, faster than any store writes. So a start on an older copy

@@ -1,7 +1,7 @@
 /**
- * The changes that a client has missed, when they are many: it gets some at a time, as it takes them, and other work of the store has its turns between
- * them. So a client comes back to a history of any size, and little of it is ever in memory. Then the hub goes on.
- * A client that takes nothing for long loses its watch.
+ * The changes that a client has missed, when they are many. The client gets some at a time, as fast as it reads, and other work of the store has its
+ * turns in between. So a client comes back to a history of any size, and little of it is ever in memory. Then the hub goes on. A client that takes
+ * nothing for long loses its watch.
  */
 import type { Clock } from "../../../core/base/ports";
 import { expired } from "../../meta/status";

@@ -38,8 +38,9 @@ export class EndpointSet {
   ) {}
 
   /**
-   * Reads the sources; the error is one line. A file that is missing or faulty is an error, unless a former run has seen a good text of it: the machine
-   * may have been restarted while somebody was editing. A text that is not the last good one takes two looks. Rejects when the state cannot be read.
+   * Reads the sources; the error is one line. A file that is missing or faulty is an error, unless a former run has seen a good text of it. The
+   * machine may have been restarted while somebody was editing. A text that is not the last good one takes two looks. Rejects when the state cannot
+   * be read.
    */
   static async load(ports: SetPorts, { flags, file }: EndpointSources): Promise<Result<EndpointSet, string>> {
     const fixed: EndpointEntry[] = [];

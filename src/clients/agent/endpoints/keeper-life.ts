@@ -202,8 +202,8 @@ export class KeeperLife {
   }
 
   /**
-   * Whoever deletes a Pod that the agent did not mark wants its endpoint off, as it is at that time: a change of the entry while the Pod drains switches it
-   * on. The collector of Pods wants nothing: it cleans up after a Node.
+   * A client that deletes a Pod that the agent did not mark wants the endpoint of that time off. A change of the entry while the Pod drains switches
+   * it on. The collector of Pods wants nothing: it cleans up after a Node.
    */
   #noticeDeletion(pod: Pod): void {
     if (this.#noticed.has(uidOf(pod))) return;

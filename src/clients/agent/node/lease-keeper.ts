@@ -6,8 +6,8 @@
  * - While the server does not answer, the other agent cannot renew: that time does not count.
  * - Each renewal has the resourceVersion of the one before. Whoever finds the Lease in other hands ends at once.
  * - A Lease of an earlier process of the same state folder is the agent's own past: a server that was restored shows it. It is written anew.
- * - `isHeld` ends by the clock, before a duration has passed since the sending of the last renewal that succeeded: nobody else can have taken the Lease while
- *   a request of that time is under way.
+ * - `isHeld` ends by the clock, before a duration has passed since the sending of the last renewal that succeeded. So no other agent can have taken
+ *   the Lease while a request of that time is under way.
  */
 import type { Lease, OwnerReference } from "../../../api/meta/kubernetes";
 import { type Moment, momentOf } from "../../elector/term";
@@ -131,8 +131,8 @@ export class LeaseKeeper {
   }
 
   /**
-   * Renews the Lease until it is stopped or in other hands. Never rejects. `onBack`: a renewal has succeeded after others that did not, or after a time without
-   * any, as of a machine that slept, or the Lease was gone: its Node may be, too.
+   * Renews the Lease until it is stopped or in other hands. Never rejects. `onBack`: a renewal has succeeded after failed ones, or after a time
+   * without any (a machine that slept), or the Lease was gone. Its Node may be gone, too.
    */
   async keep(owner: OwnerReference, onBack: () => void): Promise<LeaseEnd> {
     let isBehind = false;

@@ -132,8 +132,8 @@ const GO_NUMBER: ScalarTag = {
 /** Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date), or to Go alone, is quoted. */
 const YAML = { lineWidth: 0, compat: "yaml-1.1", customTags: [GO_NUMBER] } satisfies ToStringOptions & SchemaOptions;
 /**
- * Characters that YAML 1.1 and 1.2 do not print, that one of them takes for the end of a line, or that some readers refuse without quotes (the tab; Go
- * quotes it, too). The library escapes the others below U+0020.
+ * Characters that YAML 1.1 and 1.2 do not print, and those that one of them takes for the end of a line. The tab is one: some readers refuse it
+ * without quotes, and Go quotes it, too. The library escapes the others below U+0020.
  */
 const UNPRINTABLE = /[\t\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 

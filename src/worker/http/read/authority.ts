@@ -1,6 +1,6 @@
 /**
- * Which host a request names, and which page sent it. A server on loopback answers to its own names alone: otherwise a page of the web, whose name its owner's DNS leads to
- * 127.0.0.1 for a moment (DNS rebinding), would read what is served to this machine only.
+ * Which host a request names, and which page sent it. A server on loopback answers to its own names alone. Otherwise a page of the web could read
+ * what is served to this machine only, by a name that its owner's DNS leads to 127.0.0.1 for a moment (DNS rebinding).
  */
 import { parseAddress } from "../../../core/net/address";
 import { urlOf } from "./request-url";
@@ -46,9 +46,9 @@ export function isOwnOrigin(origin: string | null, allowed: readonly string[]): 
 }
 
 /**
- * Whether a page of another origin asks for a write or a WebSocket. Browsers ask nobody before they send an empty or plain body or a handshake to another
- * origin, and say where the page is from; other clients name no origin, or the host that they ask. An origin that hides (`null`) is another one. Schemes are
- * not compared: whoever ends TLS in front of the server asks it over http.
+ * Whether a page of another origin asks for a write or a WebSocket. Browsers send an empty or plain body, or a handshake, to another origin without a
+ * preflight request, and say where the page is from. Other clients name no origin, or the host that they ask. A hidden origin (`null`) is another
+ * one. Schemes are not compared: a proxy that ends TLS in front of the server asks it over http.
  */
 export function isForeignPage(request: Request, allowed: readonly string[]): boolean {
   const origin = request.headers.get("Origin");

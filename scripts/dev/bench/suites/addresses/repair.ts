@@ -1,6 +1,6 @@
 /**
- * The cost of repair on 10,000 Services over 1,000 ServiceCIDRs: a sweep of everything and the latency of creates meanwhile; the cron of a minute
- * after which nothing, or everything, has changed.
+ * The cost of repair on 10,000 Services over 1,000 ServiceCIDRs. Measured are a sweep of everything and the latency of creates meanwhile, and the
+ * cron of a minute after which nothing, or everything, has changed.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../../../test/support/server/server";

@@ -1,6 +1,6 @@
 /**
- * Watchers of EndpointSlices as kube-proxy watches them: how soon 1,000 of them have the event of one slice, whether any is cut off while all slices of a
- * large Service change, and whether one that was away comes back without a new list.
+ * Watchers of EndpointSlices as kube-proxy watches them. Measured is how soon 1,000 of them have the event of one slice. Is one cut off while all
+ * slices of a large Service change? Does one that was away come back without a new list?
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { linesOf } from "../../../../../src/api/client/body-lines";

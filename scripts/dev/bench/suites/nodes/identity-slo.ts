@@ -1,6 +1,7 @@
 /**
- * The service levels of KEP-1965, over ten minutes with restarts of the server: the number of identity Leases that have not run out is the number of
- * instances, and none is older than two intervals. They hold for clusters with traffic: each is asked every second, as everywhere else nothing is renewed.
+ * The service levels of KEP-1965, over ten minutes with restarts of the server. The number of identity Leases that have not run out is the number of
+ * instances, and none is older than two intervals. They hold for clusters with traffic: each is asked every second, as everywhere else nothing is
+ * renewed.
  *
  * There is one instance, and it keeps its host name. So the count shows that a restart takes its own Lease back. It does not show that the Lease of an
  * instance that is gone goes: that takes the Lease's duration and the period of collection (test/e2e/slow/cluster/identity-restarts.test.ts).

@@ -1,4 +1,7 @@
-/** The collection of 10,000 identity Leases that have run out, by the cron of the server: how long it takes from the first slice to the last, and what a client waits meanwhile. */
+/**
+ * The collection of 10,000 identity Leases that have run out, by the cron of the server. Measured are the time from the first part of them to the
+ * last, and what a client waits meanwhile.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { send } from "../../../../cluster/send";
 import type { ExpiredLeaseLoad } from "../../load-processes/expired-lease-load-process";

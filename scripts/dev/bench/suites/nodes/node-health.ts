@@ -1,6 +1,6 @@
 /**
- * Health checks of 5,000 nodes by three load balancers each, one in 10 s, while their agents report: the latency of a check, what checks and reports
- * write, and how soon a taint on one node, and on 500 nodes at once, is seen.
+ * Health checks of 5,000 nodes by three load balancers each, one in 10 s, while their agents report. Measured are the latency of a check, what checks
+ * and reports write, and how soon a taint is seen, on one node and on 500 at once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../../../test/support/server/server";

@@ -1,6 +1,6 @@
 /**
- * Heartbeats of 5,000 nodes, one in 10 s from each, beside clients that create Services: the latency of renewals, whether one is lost, what one costs,
- * and how many Services are created meanwhile, against as many clients alone.
+ * Heartbeats of 5,000 nodes, one in 10 s from each, beside clients that create Services. Measured are the latency of renewals, whether one is lost
+ * and what one costs. So is how many Services are created meanwhile, against as many clients alone.
  */
 import type { Server } from "../../../../../test/support/server/server";
 import { send } from "../../../../cluster/send";

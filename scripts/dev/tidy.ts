@@ -15,7 +15,8 @@ Prints one line for each of these:
   - a citation of a file of upstream that the table of them does not have, and the other way round
   - a section of a page that the project does not have
   - a page that README.md does not list, or whose first line does not say for whom it is
-  - a sentence of a page of docs/ with more than thirty words
+  - a sentence with more than thirty words, of a page of docs/ or of a comment outside of the tests
+  - a name of a type that src declares more than once, or a wing if the type is private
   - a word that a page sets in italics as a term, and that docs/internals/glossary.md does not have
   - a shell that is too long; arrows between wings or lengths of shells that docs/internals/architecture.md does not have
 

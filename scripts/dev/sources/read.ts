@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { dirname, normalize } from "node:path/posix";
 import ts from "typescript";
-import { type Exported, type Facts, factsIn } from "./facts";
+import { type Comment, type DeclaredType, type Exported, type Facts, factsIn } from "./facts";
 import { keptFacts, type Text } from "./kept-facts";
 
 const trees = ["src", "durable-objects", "scripts", "test"];
@@ -14,6 +14,8 @@ export interface Source extends Text {
   exports: readonly Exported[];
   /** resolved path -> imported names ("*" = all) */
   imports: ReadonlyMap<string, ReadonlySet<string>>;
+  types: readonly DeclaredType[];
+  comments: readonly Comment[];
   upstreamRows: Facts["upstreamRows"];
 }
 
@@ -32,8 +34,8 @@ export function readSources(root: string): Sources {
   const exists = (path: string): boolean => known.has(path) || (!isInTrees(path) && existsSync(join(root, path)));
   return new Map(
     texts.map(({ path, text }, i) => {
-      const { exports = [], imports = [], upstreamRows = [] } = facts[i] ?? {};
-      return [path, { path, text, exports, imports: resolved(path, imports, exists), upstreamRows }];
+      const { exports = [], imports = [], types = [], comments = [], upstreamRows = [] } = facts[i] ?? {};
+      return [path, { path, text, exports, imports: resolved(path, imports, exists), types, comments, upstreamRows }];
     }),
   );
 }

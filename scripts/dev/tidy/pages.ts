@@ -1,4 +1,5 @@
-/** What each page has to be: for somebody, which its first line says, and of sentences that are read once. */
+/** What each page has to be: for somebody, which its first line says, and of sentences that are read once. Comments are of such sentences, too. */
+import type { Comment } from "../sources/facts";
 import type { Citing } from "./citations";
 
 /** A reader loses a longer sentence. Names in backquotes count as one word each, and so do links' addresses as none. */
@@ -12,7 +13,34 @@ interface Piece {
 
 /** One finding for each sentence of a page that has too many words. Blocks of code have none. */
 export function longSentences({ path, text }: Citing): string[] {
-  return piecesOf(text).flatMap((piece) =>
+  return longSentencesOf(path, piecesOf(text));
+}
+
+/** The same of a file's comments. */
+export function longCommentSentences(path: string, comments: readonly Comment[]): string[] {
+  return comments.flatMap(({ line, text }) =>
+    longSentencesOf(
+      path,
+      piecesOf(pageOf(text)).map((piece) => ({ ...piece, line: piece.line + line - 1 })),
+    ),
+  );
+}
+
+/** A comment as a page. A tag (`@param`) begins an item; an indented line is a row of a table, or of an example, whose cells two blanks part. */
+function pageOf(comment: string): string {
+  let isInItem = false;
+  const rows = comment.split("\n").map((row) => {
+    const tagged = row.replace(/^@/, "- @");
+    if (row.trim() === "") isInItem = false;
+    else if (/^(?:[-*]|\d+\.) /.test(tagged)) isInItem = true;
+    else if (!isInItem && row.startsWith("  ")) return `|${row.trim().split(/ {2,}/).join("|")}|`;
+    return tagged;
+  });
+  return rows.join("\n");
+}
+
+function longSentencesOf(path: string, pieces: readonly Piece[]): string[] {
+  return pieces.flatMap((piece) =>
     sentencesOf(piece.text)
       .map((sentence) => ({ sentence, words: sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length }))
       .filter(({ words }) => words > SENTENCE_WORDS_MAX)

@@ -19,15 +19,19 @@ import { deadCode } from "./dead-code";
 import { heaps } from "./heaps";
 import { besidesShells, houseTables, longShells, shellsIn } from "./house";
 import { arrows, circles, type Imports, layerFindings } from "./imports";
-import { longSentences, withoutReader } from "./pages";
+import { longCommentSentences, longSentences, withoutReader } from "./pages";
 import { termFindings } from "./terms";
 import { misplacedTest, unfinished } from "./test-files";
+import { repeatedTypeNames } from "./type-names";
 import { CITED_FILES, citedTable, upstreamFindings } from "./upstream-files";
 import { upstreamModules } from "./upstream-modules";
 import { configuredFindings, VARIABLE_ROWS, variableTable } from "./variables";
 
 /** Pages at the root: hosts look for them there. */
 const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+
+/** Files whose comments no check reads: those of tests, and those that wait for the frame of controllers. */
+const WITHOUT_COMMENTS = /^(test|src\/(controllers|nodes|endpoints\/controller|addresses\/repair))\//;
 
 interface Tidying {
   root: string;
@@ -49,6 +53,8 @@ export async function tidyFindings({ root, sources, write, cited }: Tidying): Pr
     ...circles(imports).map((circle) => `${circle.join(", ")} import each other`),
     ...layerFindings(imports),
     ...heaps(sources.keys()),
+    ...repeatedTypeNames(sources.values()),
+    ...[...sources.values()].flatMap(({ path, comments }) => (WITHOUT_COMMENTS.test(path) ? [] : longCommentSentences(path, comments))),
     ...(await house({ root, sources, write }, imports)),
     ...(await variables({ root, sources, write })),
   ];

@@ -44,6 +44,8 @@ describe("facts of source files", () => {
         { specifier: "./c", names: ["*"] },
         { specifier: "./e", names: ["*"] },
       ],
+      types: [{ name: "E", line: 4, isExported: true }],
+      comments: [],
       upstreamRows: ["one", null],
     });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { factsIn } from "../../../scripts/dev/sources/facts";
 import {
   citationFindings,
   invariantsOf,
@@ -12,9 +13,10 @@ import { heaps } from "../../../scripts/dev/tidy/heaps";
 import { withComputedPart } from "../../../scripts/dev/tidy/computed-part";
 import { besidesShells, houseTables, longShells, shellsIn } from "../../../scripts/dev/tidy/house";
 import { arrows, circles, layerFindings } from "../../../scripts/dev/tidy/imports";
-import { longSentences, withoutReader } from "../../../scripts/dev/tidy/pages";
+import { longCommentSentences, longSentences, withoutReader } from "../../../scripts/dev/tidy/pages";
 import { glossaryTerms, termFindings } from "../../../scripts/dev/tidy/terms";
 import { configuredFindings, variableTable } from "../../../scripts/dev/tidy/variables";
+import { repeatedTypeNames } from "../../../scripts/dev/tidy/type-names";
 import { CITED_FILES, citedTable, upstreamFindings, type UpstreamModule } from "../../../scripts/dev/tidy/upstream-files";
 
 const protocol = `# Protocol
@@ -309,6 +311,61 @@ describe("sentences of pages", () => {
     expect(withoutReader({ path: "docs/a.md", text: "# A\n\nFor users: at its end a server runs.\n" })).toEqual([]);
     expect(withoutReader({ path: "docs/a.md", text: "# A\n\nOther words.\n" })).toEqual([
       'docs/a.md does not say in its first line for whom it is ("For …: …")',
+    ]);
+  });
+});
+
+describe("sentences of comments", () => {
+  const words = (count: number): string => Array.from({ length: count }, (_, i) => `w${String(i)}`).join(" ");
+  const lines = (code: string): string[] =>
+    longCommentSentences("src/a.ts", factsIn("src/a.ts", code).comments).map((line) => line.replace(/ \(.*/, ""));
+
+  it.each([
+    ["thirty words", `/** ${words(30)}. ${words(30)}. */\n`, []],
+    ["one word more, over lines", `\n/**\n * ${words(20)}\n * ${words(11)}.\n */\n`, ["src/a.ts:3 has a sentence of 31 words"]],
+    ["a line comment that goes on", `const a = 1;\n// ${words(20)}\n// ${words(11)}`, ["src/a.ts:2 has a sentence of 31 words"]],
+    ["comments at the ends of lines, each for itself", `f(\n  1, // ${words(20)}\n  2, // ${words(20)}\n);`, []],
+    ["a comment before a closing brace", `{\n  a();\n  // ${words(31)}\n}`, ["src/a.ts:3 has a sentence of 31 words"]],
+    ["tags and items", `/**\n * ${words(20)}\n * @param a ${words(20)}\n *   ${words(5)}\n * - ${words(20)}\n */`, []],
+    ["a table's cells", `/**\n * ${words(20)}:\n *\n *   ${words(20)}   ${words(20)}\n *   ${words(20)}\n */`, []],
+    ["a text that looks like a comment", `const a = "// ${words(31)}";\nconst b = \`/* ${words(31)} */\`;`, []],
+  ])("%s: found only when too long", (_what, code, findings) => {
+    expect(lines(code)).toEqual(findings);
+  });
+});
+
+describe("names of types", () => {
+  const declaring = (path: string, code: string) => ({ path, types: factsIn(path, code).types });
+  const HELD = "src/access/audit/a.ts";
+
+  it.each([
+    [
+      "an exported name that another wing has, too",
+      [declaring(HELD, "\nexport interface Place {}"), declaring("src/core/net/b.ts", "type Place = 1;")],
+      ["src/access/audit/a.ts:2, src/core/net/b.ts:1 declare the exported type Place"],
+    ],
+    [
+      "a private name twice in a wing",
+      [declaring(HELD, "class Place {}"), declaring("src/access/rbac/b.ts", "enum Place {}")],
+      ["src/access/audit/a.ts:1, src/access/rbac/b.ts:1 declare the type Place in one wing"],
+    ],
+    ["a private name in two wings", [declaring(HELD, "class Place {}"), declaring("src/core/net/b.ts", "class Place {}")], []],
+    [
+      "a shell of its brain's name",
+      [declaring("src/tenancy/a.ts", "export class A {}"), declaring("durable-objects/a.ts", "export class A {}")],
+      [],
+    ],
+    ["a type of the tests", [declaring("src/tenancy/a.ts", "export class A {}"), declaring("test/a.ts", "class A {}")], []],
+  ])("%s: found only when a reader could take one for the other", (_what, files, findings) => {
+    expect(repeatedTypeNames(files, [])).toEqual(findings);
+  });
+
+  it("exception: its file may have the name; one that nothing needs is found", () => {
+    const files = [declaring(HELD, "export type Place = 1;"), declaring("src/core/net/b.ts", "export type Place = 2;")];
+    const exception = { name: "Place", path: HELD, reason: "…" };
+    expect(repeatedTypeNames(files, [exception])).toEqual([]);
+    expect(repeatedTypeNames(files.slice(0, 1), [exception])).toEqual([
+      "scripts/dev/tidy/type-names.ts excepts Place of src/access/audit/a.ts, which nothing needs",
     ]);
   });
 });

@@ -96,11 +96,11 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
       sql.exec("INSERT OR REPLACE INTO counter (only, value) VALUES (1, ?)", counter);
     },
 
-    rowInsert({ key, position, token, gen, scope, holder }) {
+    rowInsert({ key, position, token, gen, band, holder }) {
       const { kind, namespace, name, uid } = holder;
       sql.exec(
         `INSERT INTO address (${ADDRESS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[position, key, token, gen.epoch, gen.counter === position ? null : gen.counter, scope, kind, namespace, name, uid],
+        ...[position, key, token, gen.epoch, gen.counter === position ? null : gen.counter, band, kind, namespace, name, uid],
       );
     },
     rowDelete: (key, token) =>
@@ -179,7 +179,7 @@ function toRow({ counter, key, token, epoch, gen_counter, scope, kind, namespace
     token,
     gen: { epoch, counter: gen_counter ?? counter },
     // Written by rowInsert alone, from values of these very types.
-    scope: scope as StoredRow["scope"],
+    band: scope as StoredRow["band"],
     holder: { kind: kind as Holder["kind"], namespace, name, uid },
   };
 }

@@ -165,7 +165,7 @@ function row(n: number, token: string): StoredRow {
     position: n,
     token,
     gen: { epoch: 2, counter: n },
-    scope: n < 17 ? "static" : "dynamic",
+    band: n < 17 ? "static" : "dynamic",
     holder: { kind: "service", namespace: "default", name: `web-${n}`, uid: `uid-${n}` },
   };
 }

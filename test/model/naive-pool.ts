@@ -23,7 +23,7 @@ export class NaivePool {
     return this.isOwned(address) && this.#ranges.some((range) => isUsableIn(range, "IPv4", address));
   }
 
-  scopeOf(address: bigint): "static" | "dynamic" {
+  bandOf(address: bigint): "static" | "dynamic" {
     const isStatic = this.#ranges.some(
       (range) => this.isOwned(address) && isUsableIn(range, "IPv4", address) && address - range.base - 1n < BigInt(bandOffset(range)),
     );
@@ -48,7 +48,7 @@ export class NaivePool {
     const free = { dynamic: 0, static: 0 };
     for (const prefix of this.#owned) {
       for (let address = prefix.base; address <= lastOf(prefix); address++) {
-        if (this.isAllocatable(address) && !this.#taken.has(address)) free[this.scopeOf(address)]++;
+        if (this.isAllocatable(address) && !this.#taken.has(address)) free[this.bandOf(address)]++;
       }
     }
     return free;

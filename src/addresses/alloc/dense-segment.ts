@@ -9,7 +9,7 @@ import { type Segment, SegmentCore } from "./segment";
 
 /** An allocatable interval of offsets. */
 interface DenseBand {
-  readonly scope: Band;
+  readonly band: Band;
   readonly first: number;
   readonly last: number;
   taken: number;
@@ -28,8 +28,8 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   }
 
   configure(bands: Bands): void {
-    const spansOf = (scope: Band, intervals: readonly Interval[]): DenseBand[] =>
-      intervals.map(({ first, last }) => ({ scope, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
+    const spansOf = (band: Band, intervals: readonly Interval[]): DenseBand[] =>
+      intervals.map(({ first, last }) => ({ band, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
     this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => a.first - b.first);
     this.#countsStale = true;
   }
@@ -38,8 +38,8 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     return this.bitmap.isTaken(this.#offset(address));
   }
 
-  scopeAt(address: bigint): Band | undefined {
-    return memberAt(this.#spans, this.#offset(address))?.scope;
+  bandAt(address: bigint): Band | undefined {
+    return memberAt(this.#spans, this.#offset(address))?.band;
   }
 
   take(address: bigint): boolean {
@@ -58,20 +58,20 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     const span = memberAt(this.#spans, offset);
     if (span === undefined) return true;
     span.taken--;
-    this.#free[span.scope]++;
+    this.#free[span.band]++;
     assert(span.taken >= 0, "segment: fewer than no taken addresses in an interval");
     return true;
   }
 
-  freeCount(scope: Band): number {
+  freeCount(band: Band): number {
     this.#count();
-    return this.#free[scope];
+    return this.#free[band];
   }
 
-  allocate(scope: Band, random: Random): bigint {
-    let rest = random.below(this.freeCount(scope));
+  allocate(band: Band, random: Random): bigint {
+    let rest = random.below(this.freeCount(band));
     for (const span of this.#spans) {
-      if (span.scope !== scope) continue;
+      if (span.band !== band) continue;
       const free = span.last - span.first + 1 - span.taken;
       if (rest < free) {
         const offset = this.bitmap.kthFree(span.first, span.last, rest);
@@ -105,7 +105,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     const free: Record<Band, number> = { dynamic: 0, static: 0 };
     for (const span of this.#spans) {
       assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
-      free[span.scope] += span.last - span.first + 1 - span.taken;
+      free[span.band] += span.last - span.first + 1 - span.taken;
     }
     assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
     assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
@@ -113,8 +113,8 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
 
   #countTaken(span: DenseBand): void {
     span.taken++;
-    this.#free[span.scope]--;
-    assert(this.#free[span.scope] >= 0, "segment: fewer than no free addresses in a band");
+    this.#free[span.band]--;
+    assert(this.#free[span.band] >= 0, "segment: fewer than no free addresses in a band");
   }
 
   /** A few tree queries per interval; not on the hot path. */
@@ -125,7 +125,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     this.#free.static = 0;
     for (const span of this.#spans) {
       span.taken = this.bitmap.takenIn(span.first, span.last);
-      this.#free[span.scope] += span.last - span.first + 1 - span.taken;
+      this.#free[span.band] += span.last - span.first + 1 - span.taken;
     }
   }
 

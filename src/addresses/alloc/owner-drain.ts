@@ -95,9 +95,9 @@ export class OwnerDrain {
     const { pool } = this.#memory;
     if (!pool.isOwned(place.family, place.address) || pool.isTaken(place.family, place.address)) return;
     if (this.#storage.rowByToken(item.token) !== undefined || this.#storage.releasedHas(item.token, this.#nowMs)) return;
-    const scope = this.#scopeOf(place);
+    const band = this.#bandOf(place);
     pool.take(place.family, place.address);
-    this.#insert(place, scope, item);
+    this.#insert(place, band, item);
   }
 
   #allocateStatic(item: AllocateItem, place: FamilyAddress): AllocateResult {
@@ -105,15 +105,15 @@ export class OwnerDrain {
     if (!pool.isOwned(place.family, place.address)) return { ok: false, reason: this.#isFrozen(place) ? "frozen" : "stale" };
     if (pool.isTaken(place.family, place.address)) return { ok: false, reason: "taken" };
     if (!pool.isAllocatable(place.family, place.address)) return { ok: false, reason: "notAllocatable" };
-    const scope = pool.scopeOf(place.family, place.address);
+    const band = pool.bandOf(place.family, place.address);
     pool.take(place.family, place.address);
-    return this.#insert(place, scope, item);
+    return this.#insert(place, band, item);
   }
 
   #allocateDynamic(item: AllocateItem): AllocateResult {
     const pick = this.#memory.pool.allocateDynamic(item.family, item.dynamicOnly);
     if (pick === undefined) return { ok: false, reason: this.#mayThaw(item.family) ? "frozen" : "full" };
-    return this.#insert({ family: item.family, address: pick.address }, pick.scope, item);
+    return this.#insert({ family: item.family, address: pick.address }, pick.band, item);
   }
 
   /** The answer to a token that has a row already: the same address, unless this owner may not speak for the row now. */
@@ -124,16 +124,16 @@ export class OwnerDrain {
     if (!this.#memory.pool.isOwned(place.family, place.address)) return { ok: false, reason: "frozen" };
     const address = formatAddress(place.family, place.address);
     assert(item.address === "" || item.address === address, "a token belongs to one allocation, of one address");
-    return { ok: true, address, gen: row.gen, scope: row.scope };
+    return { ok: true, address, gen: row.gen, scope: row.band };
   }
 
-  #insert(place: FamilyAddress, scope: Band, item: { token: string; holder: Holder }): AllocateResult {
+  #insert(place: FamilyAddress, band: Band, item: { token: string; holder: Holder }): AllocateResult {
     const position = ++this.#memory.counter;
     const gen = { epoch: this.#memory.config.epoch, counter: position };
     const { kind, namespace, name, uid } = item.holder;
     const holder: Holder = { kind, namespace, name, uid };
-    this.#storage.rowInsert({ key: addressKey(place.family, place.address), position, token: item.token, gen, scope, holder });
-    return { ok: true, address: formatAddress(place.family, place.address), gen, scope };
+    this.#storage.rowInsert({ key: addressKey(place.family, place.address), position, token: item.token, gen, band, holder });
+    return { ok: true, address: formatAddress(place.family, place.address), gen, scope: band };
   }
 
   #delete(place: FamilyAddress, token: string): void {
@@ -142,9 +142,9 @@ export class OwnerDrain {
     assert(wasTaken, "an address with a row is taken in the bitmap");
   }
 
-  #scopeOf({ family, address }: FamilyAddress): Band {
+  #bandOf({ family, address }: FamilyAddress): Band {
     const { pool } = this.#memory;
-    return pool.isAllocatable(family, address) ? pool.scopeOf(family, address) : "static";
+    return pool.isAllocatable(family, address) ? pool.bandOf(family, address) : "static";
   }
 
   #isFrozen(place: FamilyAddress): boolean {

@@ -70,12 +70,12 @@ export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: num
   return { ok: true, ...next };
 }
 
-function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly Prefix[], { address, ...row }: CopiedRow): StoredRow {
+function insert(storage: OwnerStorage, memory: OwnerMemory, prefixes: readonly Prefix[], { address, scope, ...row }: CopiedRow): StoredRow {
   const parsed = parseAddress(address);
   assert(parsed.ok && someContains(prefixes, parsed.value.family, parsed.value.value), "a chunk has rows of its hand-off only");
   // A lost answer left a row here under the same token. The store that asked releases one of the two; then the next attempt passes.
   if (storage.rowByToken(row.token)) throw new HandoffConflict(`the token of ${address} has a row here already`);
-  const stored = { key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row };
+  const stored = { key: addressKey(parsed.value.family, parsed.value.value), position: ++memory.counter, ...row, band: scope };
   storage.rowInsert(stored);
   return stored;
 }
@@ -116,13 +116,13 @@ function digest(storage: OwnerStorage, segments: readonly Prefix[]): { rows: num
   return { rows, checksum };
 }
 
-function textOf({ key, token, gen, scope, holder }: StoredRow): string {
-  return [key, token, gen.epoch, gen.counter, scope, holder.kind, holder.namespace, holder.name, holder.uid].join("\n");
+function textOf({ key, token, gen, band, holder }: StoredRow): string {
+  return [key, token, gen.epoch, gen.counter, band, holder.kind, holder.namespace, holder.name, holder.uid].join("\n");
 }
 
-function toCopied({ key, token, gen, scope, holder }: StoredRow): CopiedRow {
+function toCopied({ key, token, gen, band, holder }: StoredRow): CopiedRow {
   const { family, address } = parseAddressKey(key);
-  return { address: formatAddress(family, address), token, gen, scope, holder };
+  return { address: formatAddress(family, address), token, gen, scope: band, holder };
 }
 
 function halves({ family, base, length }: Prefix): Prefix[] {

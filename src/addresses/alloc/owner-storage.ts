@@ -21,7 +21,7 @@ export interface StoredRow {
   position: number;
   token: string;
   gen: Gen;
-  scope: Band;
+  band: Band;
   holder: Holder;
 }
 

@@ -76,12 +76,12 @@ export class Pool {
 
   /** Whether the address, taken or not, is owned and usable in some Ready range. */
   isAllocatable(family: Family, address: bigint): boolean {
-    return this.#segmentAt(family, address)?.scopeAt(address) !== undefined;
+    return this.#segmentAt(family, address)?.bandAt(address) !== undefined;
   }
 
   /** "static" if any Ready range that contains the address as usable has it in its static band. */
-  scopeOf(family: Family, address: bigint): Band {
-    return this.#segmentAt(family, address)?.scopeAt(address) ?? "dynamic";
+  bandOf(family: Family, address: bigint): Band {
+    return this.#segmentAt(family, address)?.bandAt(address) ?? "dynamic";
   }
 
   isTaken(family: Family, address: bigint): boolean {
@@ -92,7 +92,7 @@ export class Pool {
    * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over those
    * of the static band; undefined = full.
    */
-  allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; scope: Band } | undefined {
+  allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; band: Band } | undefined {
     return allocateFrom(this.#segments[family], this.#random, dynamicOnly);
   }
 
@@ -187,9 +187,9 @@ export class Pool {
     for (const page of pages) this.#dropped.push({ segment: gone.key, page, bytes: null });
   }
 
-  #freeCount(family: Family, scope: Band): number {
+  #freeCount(family: Family, band: Band): number {
     let count = 0;
-    for (const segment of this.#segments[family]) count += Number(segment.freeCount(scope));
+    for (const segment of this.#segments[family]) count += Number(segment.freeCount(band));
     return count;
   }
 

@@ -22,13 +22,13 @@ export interface Segment {
   configure(bands: Bands): void;
   isTaken(address: bigint): boolean;
   /** the band of an allocatable address; undefined = not allocatable */
-  scopeAt(address: bigint): Band | undefined;
+  bandAt(address: bigint): Band | undefined;
   take(address: bigint): boolean;
   release(address: bigint): boolean;
   /** free allocatable addresses of a band, exact; a dense segment answers with a number */
-  freeCount(scope: Band): number | bigint;
-  /** draws a free address of the band uniformly and marks it taken; freeCount(scope) must be positive */
-  allocate(scope: Band, random: Random): bigint;
+  freeCount(band: Band): number | bigint;
+  /** draws a free address of the band uniformly and marks it taken; freeCount(band) must be positive */
+  allocate(band: Band, random: Random): bigint;
   /** number of taken addresses in [first, last], which must intersect the segment */
   takenIn(first: bigint, last: bigint): number;
   taken(): Iterable<bigint>;

@@ -11,7 +11,7 @@ const PAGE_LAST = BigInt(PAGE_BITS - 1);
 
 /** An allocatable interval of offsets. */
 interface SparseBand {
-  readonly scope: Band;
+  readonly band: Band;
   readonly first: bigint;
   readonly last: bigint;
   free: bigint;
@@ -30,8 +30,8 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   }
 
   configure(bands: Bands): void {
-    const spansOf = (scope: Band, intervals: readonly Interval[]): SparseBand[] =>
-      intervals.map(({ first, last }) => ({ scope, first: first - this.first, last: last - this.first, free: 0n }));
+    const spansOf = (band: Band, intervals: readonly Interval[]): SparseBand[] =>
+      intervals.map(({ first, last }) => ({ band, first: first - this.first, last: last - this.first, free: 0n }));
     this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => (a.first < b.first ? -1 : 1));
     this.#countsStale = true;
   }
@@ -40,8 +40,8 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     return this.bitmap.isTaken(address - this.first);
   }
 
-  scopeAt(address: bigint): Band | undefined {
-    return memberAt(this.#spans, address - this.first)?.scope;
+  bandAt(address: bigint): Band | undefined {
+    return memberAt(this.#spans, address - this.first)?.band;
   }
 
   take(address: bigint): boolean {
@@ -60,14 +60,14 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     return true;
   }
 
-  freeCount(scope: Band): bigint {
+  freeCount(band: Band): bigint {
     this.#count();
-    return this.#free[scope];
+    return this.#free[band];
   }
 
-  allocate(scope: Band, random: Random): bigint {
+  allocate(band: Band, random: Random): bigint {
     this.#count();
-    const span = this.#drawSpan(scope, random);
+    const span = this.#drawSpan(band, random);
     const offset = this.bitmap.pickFree(span.first, span.last, span.free, random);
     assert(this.bitmap.take(offset), "segment: the picked address is taken");
     this.#change(span, -1n);
@@ -95,19 +95,19 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     const free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
     for (const span of this.#spans) {
       assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
-      free[span.scope] += span.free;
+      free[span.band] += span.free;
     }
     assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
     assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
   }
 
   /** Draws an interval of the band with a probability proportional to its free addresses. */
-  #drawSpan(scope: Band, random: Random): SparseBand {
-    const spans = this.#spans.filter((span) => span.scope === scope && span.free > 0n);
+  #drawSpan(band: Band, random: Random): SparseBand {
+    const spans = this.#spans.filter((span) => span.band === band && span.free > 0n);
     const only = spans[0];
     assert(only !== undefined, "segment: no free address in the band");
     if (spans.length === 1) return only;
-    let rest = random.belowBig(this.#free[scope]);
+    let rest = random.belowBig(this.#free[band]);
     for (const span of spans) {
       if (rest < span.free) return span;
       rest -= span.free;
@@ -118,7 +118,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   #change(span: SparseBand | undefined, delta: 1n | -1n): void {
     if (span === undefined) return;
     span.free += delta;
-    this.#free[span.scope] += delta;
+    this.#free[span.band] += delta;
     assert(span.free >= 0n, "segment: fewer than no free addresses in an interval");
   }
 
@@ -140,6 +140,6 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
         if (span !== undefined) span.free--;
       }
     }
-    for (const span of this.#spans) this.#free[span.scope] += span.free;
+    for (const span of this.#spans) this.#free[span.band] += span.free;
   }
 }

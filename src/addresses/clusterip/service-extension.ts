@@ -51,7 +51,7 @@ export interface ServicePorts {
 
 export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
-  /** of the turn under way: the node ports that an operation takes, each by its scope */
+  /** of the turn under way: the node ports that an operation takes, each by its band */
   readonly #nodePorts = new WeakMap<Operation<ServiceSupply>, Band[]>();
   readonly #supplier: ServiceSupplier;
   readonly #dryRun: ServiceDryRun;
@@ -74,14 +74,14 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     // Before addresses are asked for, so that a request which cannot succeed takes none; again in the turn that commits.
     const choice = ports.take.length === 0 ? undefined : change.dryRun ? nodePorts.chooseForDryRun(ports) : nodePorts.choose(ports);
     if (after && choice?.ok === false) {
-      if (!change.dryRun) this.ports.nodePortMetrics?.failed(scopeOf(choice.take));
+      if (!change.dryRun) this.ports.nodePortMetrics?.failed(bandOf(choice.take));
       return { kind: "refuse", status: nodePortRefused(after, choice.take, choice.reason) };
     }
     const admission = change.dryRun ? this.#dryRun.admit(after, plan.take, operation) : this.#admitAddresses(after, plan, operation);
     // Only now: a number that is written before the turn is left would come back as one that the client named.
     if (after && choice?.ok && admission.kind === "go") {
       applyNodePorts(after, ports.take, choice.numbers);
-      this.#nodePorts.set(operation, ports.take.map(scopeOf));
+      this.#nodePorts.set(operation, ports.take.map(bandOf));
     }
     // The plan has settled families at least.
     return admission.kind === "go" ? { kind: "go", completed: true } : admission;
@@ -113,7 +113,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   committed(change: CommittedChange, operation: Operation<ServiceSupply> | undefined): void {
     const { ledger, nodePorts, pairing } = this.ports;
     nodePorts.committed(change.key, change.before as Service | undefined, change.after as Service | undefined);
-    for (const scope of (operation && this.#nodePorts.get(operation)) ?? []) this.ports.nodePortMetrics?.allocated(scope);
+    for (const band of (operation && this.#nodePorts.get(operation)) ?? []) this.ports.nodePortMetrics?.allocated(band);
     const held = new Set(change.after ? heldAddresses(change.after as Service) : []);
     const heldBefore = change.before ? heldAddresses(change.before as Service) : [];
     const kept = heldBefore.filter((address) => held.has(address)).length;
@@ -184,6 +184,6 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 }
 
 /** As upstream counts: `static` if the client named the number. */
-function scopeOf({ port }: NodePortTake): Band {
+function bandOf({ port }: NodePortTake): Band {
   return port === 0 ? "dynamic" : "static";
 }

@@ -124,7 +124,7 @@ export class AddressSupply {
     return { kind: "draw", view, draw, isPending, gone: releases.goneOf(wanted.family), isStaticOpen: this.#staticUntil > clock.now() };
   }
 
-  async #ask({ ownerUid, scope }: Draw, wanted: WantedAddress, token: string): Promise<TakeAnswer> {
+  async #ask({ ownerUid, band }: Draw, wanted: WantedAddress, token: string): Promise<TakeAnswer> {
     let queue = this.#queues.get(ownerUid);
     if (!queue) {
       queue = new OwnerQueue(ownerUid, this.ports);
@@ -132,7 +132,7 @@ export class AddressSupply {
     }
     const { holder, family, address } = wanted;
     const item = { token, holder, family, address };
-    const attempt = await queue.ask(scope === "dynamic" ? { ...item, dynamicOnly: true } : item);
+    const attempt = await queue.ask(band === "dynamic" ? { ...item, dynamicOnly: true } : item);
     // A refresh of the counts is under way: this request waits for its result.
     return { kind: "ask", token, attempt: this.#recounting ? { ...attempt, isSurprise: true } : attempt };
   }
@@ -190,14 +190,14 @@ export class AddressSupply {
   #count({ wanted, view, asked }: TakeState, result: SupplyResult, durationMs: number): void {
     const { metrics } = this.ports;
     if (!metrics || !view) return;
-    const scope = wanted.address ? "static" : "dynamic";
+    const band = wanted.address ? "static" : "dynamic";
     if (!result.ok && result.reason === "full") {
-      for (const { prefix } of view.ranges) if (familyOfText(prefix) === wanted.family) metrics.failed(prefix, scope);
+      for (const { prefix } of view.ranges) if (familyOfText(prefix) === wanted.family) metrics.failed(prefix, band);
     } else if (result.ok || result.reason === "taken") {
       const cidr = asked && rangeOf(view, asked.ownerUid, wanted.family, result.ok ? result.taken.address : wanted.address);
       if (cidr === undefined) return;
-      if (result.ok) metrics.allocated(cidr, scope, durationMs / 1_000);
-      else metrics.failed(cidr, scope);
+      if (result.ok) metrics.allocated(cidr, band, durationMs / 1_000);
+      else metrics.failed(cidr, band);
     }
   }
 }

@@ -9,7 +9,7 @@ import { parseAddress } from "../../core/net/address";
 import { FAMILIES, type Family } from "../../core/net/family";
 import type { Topology } from "../rpc/topology";
 import type { AllocateAnswer, FreeCount } from "../rpc/service-cidr";
-import { isOf, scopeOf, sizesOf } from "../topology/route";
+import { bandOf, isOf, sizesOf } from "../topology/route";
 
 /** Addresses of one owner that are taken, by family and band. */
 export interface OwnerTakenCounts {
@@ -55,10 +55,10 @@ export class FreeCounts {
     const known = this.#known.get(ownerUid);
     const parsed = parseAddress(address);
     if (!known || !parsed.ok) return;
-    const scope = scopeOf(topology, parsed.value.family, parsed.value.value);
+    const band = bandOf(topology, parsed.value.family, parsed.value.value);
     const taken = known.taken[parsed.value.family];
-    if (scope === undefined || taken[scope] === 0) return;
-    taken[scope]--;
+    if (band === undefined || taken[band] === 0) return;
+    taken[band]--;
     known.at = ++this.#sequence;
     this.#unsaved.add(ownerUid);
   }

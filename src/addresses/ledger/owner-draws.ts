@@ -30,7 +30,7 @@ export class OwnerDraws {
   draw(topology: Topology, { family, address }: { family: Family; address: string }, passed: PassedOver): Draw | undefined {
     if (address) {
       const ownerUid = ownerOf(topology, address);
-      return ownerUid === undefined ? undefined : { ownerUid, scope: "static" };
+      return ownerUid === undefined ? undefined : { ownerUid, band: "static" };
     }
     const key = family + keyOf(passed);
     const known = this.#drawn.get(key);
@@ -60,7 +60,7 @@ export class OwnerDraws {
       const dynamic = new Set([...full.dynamic, ...this.#resting.keys()]);
       const draw = drawOwner(topology, family, { random, freeOf, full: { dynamic, static: full.static } });
       // A dynamic address that has to be waited for comes before a static one.
-      if (draw?.scope === "dynamic") return draw;
+      if (draw?.band === "dynamic") return draw;
     }
     return drawOwner(topology, family, { random, freeOf, full });
   }

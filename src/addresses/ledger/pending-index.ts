@@ -2,7 +2,7 @@
 import { parseAddress } from "../../core/net/address";
 import { type Family, familyOfText } from "../../core/net/family";
 import type { Topology } from "../rpc/topology";
-import { scopeOf } from "../topology/route";
+import { bandOf } from "../topology/route";
 import type { PendingRelease } from "./release-storage";
 
 type PendingAddress = Pick<PendingRelease, "token" | "address">;
@@ -71,5 +71,5 @@ export class PendingIndex {
 
 function isInRange(topology: Topology, address: string): boolean {
   const parsed = parseAddress(address);
-  return parsed.ok && scopeOf(topology, parsed.value.family, parsed.value.value) !== undefined;
+  return parsed.ok && bandOf(topology, parsed.value.family, parsed.value.value) !== undefined;
 }

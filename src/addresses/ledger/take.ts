@@ -123,7 +123,7 @@ function drawn(
     if (wanted.address) return { ...at, step: { kind: "compare", why: "noOwner" } };
     return { ...at, step: at.elsewhere === "clear" ? { kind: "count" } : { kind: "inquire", before: "full" } };
   }
-  const entersStaticBand = draw.scope === "static" && !wanted.address && !bound && !passed.isBusy;
+  const entersStaticBand = draw.band === "static" && !wanted.address && !bound && !passed.isBusy;
   if (entersStaticBand && !isStaticOpen) return { ...at, step: { kind: "recount", why: "staticBand" } };
   const token = state.asked?.ownerUid === draw.ownerUid ? state.asked.token : undefined;
   return { ...at, step: { kind: "ask", draw, token } };
@@ -137,7 +137,7 @@ function asked(
   const { wanted, view, passed, step } = before;
   if (step.kind !== "ask" || !view) throw new Error("an owner's answer that nobody asked for");
   const { draw } = step;
-  const { ownerUid, scope } = draw;
+  const { ownerUid, band } = draw;
   const state: TakeState = { ...before, asked: { ownerUid, token }, bound: boundAfter(before, draw, result) };
   if (result.ok) return end(state, { ok: true, taken: { family: wanted.family, address: result.address, token, gen: result.gen } });
   switch (result.reason) {
@@ -148,7 +148,7 @@ function asked(
       const isKnowing = knows(view, ownerUid, epoch);
       const full: TakeState = {
         ...state,
-        passed: { ...passed, [scope]: new Set(passed[scope]).add(ownerUid), isBusy: passed.isBusy || !isKnowing },
+        passed: { ...passed, [band]: new Set(passed[band]).add(ownerUid), isBusy: passed.isBusy || !isKnowing },
       };
       if (isKnowing && isSurprise && !state.isRecounted) return { ...full, step: { kind: "recount", why: "surprise" } };
       return drawAgain(full, now, { pause: !isKnowing });
@@ -159,7 +159,7 @@ function asked(
       if (wanted.address) return { ...state, step: { kind: "compare", why: "moved" } };
       return drawAgain(passBusy(state, ownerUid, { wholly: true }), now, { pause: false, resting: { ownerUid, isStale: true } });
     case "frozen": {
-      const busy = passBusy(state, ownerUid, { wholly: scope === "static" });
+      const busy = passBusy(state, ownerUid, { wholly: band === "static" });
       if (wanted.address) return drawAgain(busy, now);
       // Where the outcome of an earlier call is unknown no other owner may be asked.
       return drawAgain(busy, now, { pause: state.bound !== undefined, resting: { ownerUid, isStale: false } });

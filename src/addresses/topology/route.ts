@@ -66,7 +66,7 @@ export function ownersWith(topology: Topology, family: Family): string[] {
 }
 
 /** The band of an address; undefined = no range gives it out. */
-export function scopeOf(topology: Topology, family: Family, address: bigint): Band | undefined {
+export function bandOf(topology: Topology, family: Family, address: bigint): Band | undefined {
   const bands = bandsOf(routes(topology).ranges.containing(family, address), !topology.withoutBands);
   if (memberAt(bands.dynamic, address)) return "dynamic";
   return memberAt(bands.static, address) ? "static" : undefined;
@@ -91,7 +91,7 @@ export function rangeOf(topology: Topology, ownerUid: string, family: Family, ad
 /** Which owner to ask for any free address, and in which band. */
 export interface Draw {
   ownerUid: string;
-  scope: Band;
+  band: Band;
 }
 
 /** What a draw depends on besides the topology. */
@@ -109,14 +109,14 @@ export interface DrawChoice {
  */
 export function drawOwner(topology: Topology, family: Family, { random, freeOf, full }: DrawChoice): Draw | undefined {
   const holdings = routes(topology).holdings[family];
-  for (const scope of ["dynamic", "static"] as const) {
+  for (const band of ["dynamic", "static"] as const) {
     const weights: [ownerUid: string, weight: number][] = [];
     for (const [ownerUid, { size }] of holdings) {
-      const weight = full[scope].has(ownerUid) ? 0 : freeOf(ownerUid, family, size)[scope];
+      const weight = full[band].has(ownerUid) ? 0 : freeOf(ownerUid, family, size)[band];
       if (weight > 0) weights.push([ownerUid, weight]);
     }
     const ownerUid = drawWeighted(weights, random);
-    if (ownerUid !== undefined) return { ownerUid, scope };
+    if (ownerUid !== undefined) return { ownerUid, band };
   }
   return undefined;
 }

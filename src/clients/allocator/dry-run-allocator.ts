@@ -16,7 +16,7 @@ export class DryRunAllocator implements Allocator {
     private readonly ports: {
       shown(): Prefix | undefined;
       refusalOf(address: Address): AllocatorError | undefined;
-      scopeOf(address: bigint): Band;
+      bandOf(address: bigint): Band;
     },
   ) {}
 
@@ -24,7 +24,7 @@ export class DryRunAllocator implements Allocator {
     const parsed = parseAddress(text);
     if (!parsed.ok || parsed.value.family !== this.ipFamily) return err({ reason: "invalid", address: text });
     const refusal = this.ports.shown() ? this.ports.refusalOf(parsed.value) : ({ reason: "notReady" } as const);
-    return refusal ? err(refusal) : ok({ address: parsed.value.canonical, scope: this.ports.scopeOf(parsed.value.value) });
+    return refusal ? err(refusal) : ok({ address: parsed.value.canonical, scope: this.ports.bandOf(parsed.value.value) });
   }
 
   allocateNext(): Result<AllocatedAddress, AllocatorError> {

@@ -64,14 +64,14 @@ export abstract class PoolAllocator implements Allocator {
     const refusal = this.destroyed ? ({ reason: "notReady" } as const) : this.refusalOf(address);
     if (refusal) return err(refusal);
     const { value, canonical } = address;
-    const scope = this.pool.scopeOf(this.ipFamily, value);
+    const band = this.pool.bandOf(this.ipFamily, value);
     const taken = this.pool.take(this.ipFamily, value) ? this.#record(canonical, value) : ({ reason: "allocated" } as const);
     if (taken) {
       this.#metrics?.failed(this.cidrOf(value), "static");
       return err(taken);
     }
     this.#metrics?.allocated(this.cidrOf(value), "static", (this.ports.clock.now() - start) / 1_000);
-    return ok({ address: canonical, scope });
+    return ok({ address: canonical, scope: band });
   }
 
   allocateNext(): Result<AllocatedAddress, AllocatorError> {
@@ -87,7 +87,7 @@ export abstract class PoolAllocator implements Allocator {
       const refusal = this.#record(address, pick.address);
       if (!refusal) {
         this.#metrics?.allocated(this.cidrOf(pick.address), "dynamic", (this.ports.clock.now() - start) / 1_000);
-        return ok({ address, scope: pick.scope });
+        return ok({ address, scope: pick.band });
       }
       this.#metrics?.failed(this.cidrOf(pick.address), "dynamic");
       // Somebody else has the address. Its bit stays taken, so the next pick is another address.
@@ -124,7 +124,7 @@ export abstract class PoolAllocator implements Allocator {
     return new DryRunAllocator(this, {
       shown: () => this.shown,
       refusalOf: (address) => this.refusalOf(address),
-      scopeOf: (address) => this.pool.scopeOf(this.ipFamily, address),
+      bandOf: (address) => this.pool.bandOf(this.ipFamily, address),
     });
   }
 

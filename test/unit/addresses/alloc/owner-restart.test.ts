@@ -59,7 +59,7 @@ describe("restart", () => {
 
 function insertRow(address: "10.0.0.77"): void {
   const key = addressKey("IPv4", 0x0a00004dn);
-  world.storage.rowInsert({ key, position: GEN.counter, token: `row ${address}`, gen: GEN, scope: "dynamic", holder: aHolder() });
+  world.storage.rowInsert({ key, position: GEN.counter, token: `row ${address}`, gen: GEN, band: "dynamic", holder: aHolder() });
 }
 
 describe("lost transaction", () => {

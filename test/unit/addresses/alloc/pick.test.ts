@@ -165,7 +165,7 @@ describe("dynamic picks: uniform over the free addresses of the band", () => {
 
   it("dynamic band cut by an inner static band: uniform (seed 5051)", () => {
     const pool = poolOf({ owned: ["10.0.0.0/23"], ranges: ["10.0.0.0/23", "10.0.0.128/25"], seed: 5051 });
-    const free = bandOf("10.0.0.0/23").filter((address) => pool.scopeOf("IPv4", address) === "dynamic");
+    const free = bandOf("10.0.0.0/23").filter((address) => pool.bandOf("IPv4", address) === "dynamic");
     expect(free.length).toBe(510 - 32 - 16);
     expectUniform(picksPer(pool, "IPv4", free, 60), 5051);
   });

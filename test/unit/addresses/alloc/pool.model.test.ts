@@ -36,10 +36,10 @@ describe("pool with random owned segments and ranges in a /23", () => {
         const before = model.free();
         const pick = pool.allocateDynamic("IPv4");
         const want = before.dynamic > 0 ? "dynamic" : before.static > 0 ? "static" : undefined;
-        expect(pick?.scope, shape).toBe(want);
+        expect(pick?.band, shape).toBe(want);
         if (pick !== undefined) {
           expect(model.isAllocatable(pick.address), shape).toBe(true);
-          expect(model.scopeOf(pick.address), shape).toBe(pick.scope);
+          expect(model.bandOf(pick.address), shape).toBe(pick.band);
           expect(model.take(pick.address), shape).toBe(true);
         }
       } else if (draw < weights.allocate + weights.take) {
@@ -54,7 +54,7 @@ describe("pool with random owned segments and ranges in a /23", () => {
       expect(pool.isOwned("IPv4", address), shape).toBe(model.isOwned(address));
       expect(pool.isTaken("IPv4", address), shape).toBe(model.isTaken(address));
       expect(pool.isAllocatable("IPv4", address), shape).toBe(model.isAllocatable(address));
-      expect(pool.scopeOf("IPv4", address), shape).toBe(model.scopeOf(address));
+      expect(pool.bandOf("IPv4", address), shape).toBe(model.bandOf(address));
       const last = address + BigInt(random.below(SIZE));
       expect(pool.takenIn("IPv4", address, last), shape).toBe(model.takenIn(address, last));
       if (event % 50 === 0) {

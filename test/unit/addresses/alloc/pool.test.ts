@@ -18,10 +18,10 @@ function at(text: string): [Family, bigint] {
 }
 
 /** Allocates until full. */
-function drain(pool: Pool, family: Family): { address: string; scope: string }[] {
-  const picks: { address: string; scope: string }[] = [];
+function drain(pool: Pool, family: Family): { address: string; band: string }[] {
+  const picks: { address: string; band: string }[] = [];
   for (let pick = pool.allocateDynamic(family); pick !== undefined; pick = pool.allocateDynamic(family)) {
-    picks.push({ address: formatAddress(family, pick.address), scope: pick.scope });
+    picks.push({ address: formatAddress(family, pick.address), band: pick.band });
   }
   return picks;
 }
@@ -53,8 +53,8 @@ describe("allocateDynamic", () => {
       const pick = pool.allocateDynamic(family);
       if (pick === undefined) throw new Error(`full after ${i}`);
       const inStaticBand = pick.address - base - 1n < BigInt(row.static);
-      if (inStaticBand !== i >= row.dynamic || (pick.scope === "static") !== inStaticBand) throw new Error(`pick ${i} has the wrong band`);
-      if (!pool.isAllocatable(family, pick.address) || pool.scopeOf(family, pick.address) !== pick.scope)
+      if (inStaticBand !== i >= row.dynamic || (pick.band === "static") !== inStaticBand) throw new Error(`pick ${i} has the wrong band`);
+      if (!pool.isAllocatable(family, pick.address) || pool.bandOf(family, pick.address) !== pick.band)
         throw new Error(`pick ${i} is not allocatable`);
       seen.add(pick.address);
     }
@@ -74,14 +74,14 @@ describe("allocateDynamic", () => {
     const pool = poolOf({ owned: ["10.0.0.0/26"] });
     for (let i = 0; i < 50; i++) pool.allocateDynamic("IPv4");
     pool.release(...at("10.0.0.40"));
-    expect(pool.allocateDynamic("IPv4")).toEqual({ address: at("10.0.0.40")[1], scope: "dynamic" });
-    expect(pool.allocateDynamic("IPv4")?.scope).toBe("static");
+    expect(pool.allocateDynamic("IPv4")).toEqual({ address: at("10.0.0.40")[1], band: "dynamic" });
+    expect(pool.allocateDynamic("IPv4")?.band).toBe("static");
   });
 
   it("static band of one range: used after the dynamic band of every other", () => {
     const pool = poolOf({ owned: ["10.0.0.0/27", "10.9.0.0/27"] });
-    const scopes = drain(pool, "IPv4").map(({ scope }) => scope);
-    expect(scopes).toEqual([...Array<string>(28).fill("dynamic"), ...Array<string>(32).fill("static")]);
+    const bands = drain(pool, "IPv4").map(({ band }) => band);
+    expect(bands).toEqual([...Array<string>(28).fill("dynamic"), ...Array<string>(32).fill("static")]);
   });
 
   it("nothing owned, or the other family: full", () => {
@@ -102,7 +102,7 @@ describe("allocateDynamic", () => {
     expect(pool.take(...at("2001:db8::ffff:ffff:ffff:ffff"))).toBe(true);
     expect(pool.isAllocatable(...at("2001:db8::ffff:ffff:ffff:ffff"))).toBe(true);
     expect(pool.isAllocatable(...at("2001:db8::"))).toBe(false);
-    expect(pool.allocateDynamic("IPv6")?.scope).toBe("dynamic");
+    expect(pool.allocateDynamic("IPv6")?.band).toBe("dynamic");
   });
 });
 
@@ -180,9 +180,9 @@ describe("overlapping ranges over one owned segment", () => {
     // in the static band of the outer range
     ["10.0.1.0", "static"],
     ["10.0.1.1", "dynamic"],
-  ] as const)("%s, %s: any range that contains the address decides", (address, scope) => {
+  ] as const)("%s, %s: any range that contains the address decides", (address, band) => {
     const pool = poolOf({ owned: ["10.0.0.0/16"], ranges: ["10.0.0.0/16", "10.0.4.0/24"] });
-    expect(pool.scopeOf(...at(address))).toBe(scope);
+    expect(pool.bandOf(...at(address))).toBe(band);
   });
 
   it("band of a larger range: decides in a smaller segment, too", () => {
@@ -191,7 +191,7 @@ describe("overlapping ranges over one owned segment", () => {
     expect(pool.free("IPv4")).toEqual({ dynamic: 0, static: 255 });
     expect(pool.isAllocatable(...at("10.0.0.255"))).toBe(true);
     expect(pool.isAllocatable(...at("10.0.0.0"))).toBe(false);
-    expect(pool.allocateDynamic("IPv4")?.scope).toBe("static");
+    expect(pool.allocateDynamic("IPv4")?.band).toBe("static");
   });
 
   it("owned without a Ready range: gives out nothing, and taken addresses stay", () => {
@@ -208,7 +208,7 @@ describe("overlapping ranges over one owned segment", () => {
     const pool = poolOf({ owned: ["fd00::/48"], ranges: ["fd00::/48", "fd00:0:0:5::/64"] });
     expect(pool.isAllocatable(...at("fd00:0:0:5::1"))).toBe(true);
     expect(pool.isAllocatable(...at("fd00:0:0:6::1"))).toBe(true);
-    expect(pool.scopeOf(...at("fd00:0:0:5::1"))).toBe("static");
+    expect(pool.bandOf(...at("fd00:0:0:5::1"))).toBe("static");
     pool.configure([prefixOf("fd00::/48")], [prefixOf("fd00:0:0:5::/64")]);
     expect(pool.isAllocatable(...at("fd00:0:0:6::1"))).toBe(false);
     const pick = pool.allocateDynamic("IPv6");

@@ -10,8 +10,8 @@ import { aHolder } from "../../../support/worlds/owner-world";
 
 const DEADLINE = 20_000;
 const VIEW = aTopology(2, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
-const DYNAMIC: Draw = { ownerUid: "a", scope: "dynamic" };
-const STATIC: Draw = { ownerUid: "a", scope: "static" };
+const DYNAMIC: Draw = { ownerUid: "a", band: "dynamic" };
+const STATIC: Draw = { ownerUid: "a", band: "static" };
 const FIVE = "10.0.0.5";
 
 const wantedOf = (address: string, overrides: Partial<WantedAddress> = {}): WantedAddress => ({
@@ -93,8 +93,8 @@ const ROWS: Row[] = [
   },
   {
     name: "another owner: asked with a fresh token",
-    answers: [drew(DYNAMIC), said("stale"), drew({ ownerUid: "b", scope: "dynamic" })],
-    step: { kind: "ask", draw: { ownerUid: "b", scope: "dynamic" }, token: undefined },
+    answers: [drew(DYNAMIC), said("stale"), drew({ ownerUid: "b", band: "dynamic" })],
+    step: { kind: "ask", draw: { ownerUid: "b", band: "dynamic" }, token: undefined },
   },
   {
     name: "an address given: ends with the address, its token and its gen",

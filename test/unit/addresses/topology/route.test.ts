@@ -6,7 +6,7 @@ import { type Interval, intersect, normalize, sizeOf } from "../../../../src/cor
 import { formatPrefix, lastOf } from "../../../../src/core/net/prefix";
 import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { claimUnowned } from "../../../../src/addresses/topology/claim";
-import { type DrawChoice, drawOwner, ownerOf, rangeOf, scopeOf, sizesOf } from "../../../../src/addresses/topology/route";
+import { bandOf, type DrawChoice, drawOwner, ownerOf, rangeOf, sizesOf } from "../../../../src/addresses/topology/route";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { randomPrefix } from "./random-prefix";
@@ -51,7 +51,7 @@ function draws(of: Topology, count: number, chosen: DrawChoice = choice(), famil
   const seen: Record<string, number> = {};
   for (let i = 0; i < count; i++) {
     const draw = drawOwner(of, family, chosen);
-    const key = draw ? `${draw.ownerUid} ${draw.scope}` : "nobody";
+    const key = draw ? `${draw.ownerUid} ${draw.band}` : "nobody";
     seen[key] = (seen[key] ?? 0) + 1;
   }
   return seen;
@@ -181,7 +181,7 @@ describe("drawOwner", () => {
   });
 });
 
-describe("rangeOf and scopeOf", () => {
+describe("rangeOf and bandOf", () => {
   const ranges = ["10.0.0.0/24", "10.0.0.0/26", "10.0.1.0/24", "fd00::/112"].map((prefix) => ({ prefix, name: prefix }));
   it.each([
     { address: "10.0.0.20", range: "10.0.0.0/26", scope: "dynamic" },
@@ -193,10 +193,10 @@ describe("rangeOf and scopeOf", () => {
     const parsed = parseAddress(address);
     if (!parsed.ok) throw new Error(address);
     expect(rangeOf(topology({ ranges }), "a", parsed.value.family, address)).toBe(range);
-    expect(scopeOf(topology({ ranges }), parsed.value.family, parsed.value.value)).toBe(scope);
+    expect(bandOf(topology({ ranges }), parsed.value.family, parsed.value.value)).toBe(scope);
   });
 
   it("address that no range gives out: no band", () => {
-    expect(scopeOf(topology(), "IPv4", 0x0a00_0000n)).toBeUndefined();
+    expect(bandOf(topology(), "IPv4", 0x0a00_0000n)).toBeUndefined();
   });
 });

@@ -15,7 +15,7 @@ export interface WantedServer {
 /** kube-proxy's pause before it tries again. */
 const RETRY_MS = 5_000;
 
-/** Serves `answer`; tries again while the address cannot be had. Resolves after the first try. */
+/** Serves `answer`; tries again while the address is not free. Resolves after the first try. */
 export async function serveHttp(
   what: string,
   { address, port }: BindAddress,

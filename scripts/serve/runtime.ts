@@ -162,7 +162,7 @@ function withOwnVariables(config: RuntimeConfig, { host, allowedHosts, secure }:
   return { ...config, worker: { ...config.worker, bindings } as Partial<WorkerOptions> };
 }
 
-/** The administrator's token is good beside those that the configuration has. Plain HTTP asks nobody, whatever the configuration says. */
+/** The administrator's token is good beside those that the configuration has. Plain HTTP does not authenticate, whatever the configuration says. */
 function accessBindings({ vars }: RuntimeConfig, secure: Security | undefined): Record<string, string> {
   if (!secure) return { ADMIN_TOKEN_HASHES: "", AUTHORIZATION_MODE: "AlwaysAllow" };
   const { ADMIN_TOKEN_HASHES = "", AUTHORIZATION_MODE = "Node,RBAC" } = vars as Partial<Record<string, string>>;

@@ -1,7 +1,7 @@
 /**
- * Among which places the busy clusters of a cron run are shared. A place counts when its identity Lease lives and its own cron has run of late: a
- * Lease tells of requests that are served there, and nothing of crons. Cloudflare fires a cron in one place for the whole deployment and tells no
- * name of it, so that run does everything. Whatever is not known makes a run do everything; work that two do does no harm.
+ * The places that share the busy clusters of a cron run. A place counts when its identity Lease lives and its own cron has run recently: a Lease
+ * shows that a place serves requests, not that its crons run. Cloudflare fires a cron in one place for the whole deployment and does not name the
+ * place, so that run does everything. In doubt a run does everything, too; work that is done twice does no harm.
  */
 import type { Env } from "../../durable-objects/platform/env";
 import { systemDigest } from "../../durable-objects/platform/ports";

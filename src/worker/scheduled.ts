@@ -1,7 +1,8 @@
 /**
  * Cron -> jobs over clusters. The objects do the work (`maintain`, `compact`, `expire`); each call is bounded and may be repeated. This file only
- * chooses the clusters: those with writes since the last few runs, as their objects noted in the directory, and the next few of all clusters. A run
- * visits a bounded number of clusters and leaves cursors for the next one. Places that all run crons share the clusters with writes.
+ * chooses the clusters. It takes those that had writes since the last few runs, by the notes of their objects in the directory, and the next few of
+ * all clusters. A run visits a bounded number of clusters and leaves cursors for the next one. Places that all run crons share the clusters with
+ * writes.
  */
 import { inParallel } from "../core/base/in-parallel";
 import { definitions, storedResource } from "../api/registry/all";

@@ -25,7 +25,7 @@ const MODULES = [
 
 const DIGITS = 12;
 
-/** Throws when a module cannot be had. */
+/** Throws when a module cannot be downloaded. */
 export function upstreamModules(root: string): UpstreamModule[] {
   return MODULES.map((name) => {
     const { stdout, error } = spawnSync("go", ["mod", "download", "-json", name], { cwd: join(root, ...RECORDED), encoding: "utf8" });

@@ -1,7 +1,7 @@
 /**
- * KV namespaces of a local server: those of Miniflare, whose data folders exist. They are the only code of Miniflare that runs here. Its Node side would
- * open two more sockets, which ask nobody who he is (SECURITY.md). Files of the package are no public interface: `npm test` compares them with what is
- * written here (test/e2e/serve/key-value.test.ts).
+ * KV namespaces of a local server: those of Miniflare, whose data folders exist. They are the only code of Miniflare that runs here. Its Node side
+ * would open two more sockets, which do not authenticate (SECURITY.md). Files of the package are no public interface: `npm test` compares them with
+ * what is written here (test/e2e/serve/key-value.test.ts).
  */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -52,7 +52,7 @@ export class Sharer {
     return isFirst;
   }
 
-  /** The most that it asked for at once of late; 0 = it is not active. */
+  /** The most that it asked for at once recently; 0 = it is not active. */
   peak(nowMs: number): number {
     this.#turn(nowMs);
     return Math.max(this.#peak, this.#peakBefore);

@@ -25,7 +25,9 @@ export interface ServiceSupplierPorts {
 export class ServiceSupplier {
   constructor(private readonly ports: ServiceSupplierPorts) {}
 
-  /** Puts what was taken into `operation.supply`, also beside a refusal: then some address could not be had, and the caller gives back the others. */
+  /**
+   * Puts what was taken into `operation.supply`, also beside a refusal: then some address could not be taken, and the caller gives back the others.
+   */
   async supply(after: Service, take: readonly Take[], operation: Operation<ServiceSupply>): Promise<Status | undefined> {
     const { ledger, pairing } = this.ports;
     const { namespace = "", name = "", uid = "" } = after.metadata ?? {};

@@ -43,7 +43,7 @@ export class NodePorts {
     private readonly random: Random,
   ) {}
 
-  /** The numbers of a plan as they can be had now; writes nothing. Named ones are looked at first, so that none is given to another take. */
+  /** The numbers of a plan as they can be taken now; writes nothing. Named ones are looked at first, so that none is given to another take. */
   choose({ take, named }: NodePortPlan): NodePortChoice {
     for (const wanted of take) {
       const reason = wanted.port === 0 ? undefined : this.#refusal(wanted);

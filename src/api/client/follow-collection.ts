@@ -1,6 +1,6 @@
 /**
- * Follows a collection of any Kubernetes API server: one list, then watches from its revision. The follower keeps no objects. It hands on what
- * the server said, in the server's order, and the consumer keeps what it needs.
+ * Follows a collection of any Kubernetes API server: one list, then watches from its revision. The follower keeps no objects. It hands on the
+ * server's events in the server's order, and the consumer keeps what it needs.
  *
  * - A watch that ends, breaks or is refused for a while (429, 5xx) goes on from the last revision.
  * - Where history is gone (410), where the server has not reached the revision (a restored one), and after every other error, the follower lists anew.

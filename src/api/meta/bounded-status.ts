@@ -1,6 +1,6 @@
 /**
- * No Status repeats more of a request than is useful: each value in it is cut, and the whole has a size. Upstream repeats everything; a request of 3 MB
- * would get many times its size back.
+ * A Status repeats a bounded part of its request: each value in it is cut, and the whole has a largest size. Upstream repeats everything, so a
+ * request of 3 MB would get many times its size back.
  */
 
 interface CauseTexts {

@@ -1,4 +1,4 @@
-/** What a controller asks of a store that changes too often to be followed: one value of each object that has changed, as it is now. */
+/** Questions of a controller to a store that changes too often to be followed: one value of each changed object, as it is now. */
 import type { StoreCursor } from "./object-links";
 
 export interface ValuesQuestion {

@@ -1,4 +1,7 @@
-/** Calls to objects that still run an older release. During a deployment an object of the new one may call a method that the other does not have. */
+/**
+ * Calls to objects that still run an older release. During a deployment an object of the new release may call a method that the older one does not
+ * have.
+ */
 import type { BatchedStore, WriteRequest, WriteResult } from "./store";
 
 /** Whether the called object has no such method: the platform's text (workerd worker-rpc.c++). Nothing was carried out. */

@@ -1,7 +1,7 @@
 /**
  * What a name server needs of Services and EndpointSlices. The rules are those of Kubernetes' DNS-based service discovery 1.1.0 as CoreDNS's plugin
- * `kubernetes` follows them (object/service.go, object/endpoint.go, endpointHostname in kubernetes.go). Names and addresses that are none are left
- * out, whatever an API server sends: they become lines of a file.
+ * `kubernetes` follows them (object/service.go, object/endpoint.go, endpointHostname in kubernetes.go). Invalid names and addresses are left out,
+ * whatever an API server sends: they would become lines of a file.
  */
 import { LABEL_SERVICE_NAME } from "../../api/meta/endpoint-keys";
 import type { EndpointSlice, Service } from "../../api/meta/kubernetes";

@@ -8,10 +8,10 @@
  * - A candidate watches the Lease: it tries at the moment when the leader releases it, and when it runs out.
  * - A leader that finds the Lease in other hands, or gone, stops at once, and not at its deadline.
  * - The Lease is released when the leader's work has ended, and only if it still is of that term.
- * - A term ends as well when the wall clock says so: the steady clock and timers of many machines stand still while these sleep.
+ * - A term also ends by the wall clock: the steady clock and timers of many machines stand still while the machine sleeps.
  *
  * Clocks may differ and jump, but a machine that has slept must know the time when it wakes. Clocks must not run at rates that differ by
- * leaseDuration / renewDeadline. What the token cannot protect is a write that does not check it.
+ * leaseDuration / renewDeadline. The token does not protect from a write that does not check it.
  */
 import { errorOf, followCollection, type FollowStep } from "../../api/client/follow-collection";
 import type { Lease } from "../../api/meta/kubernetes";

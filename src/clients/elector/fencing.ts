@@ -7,7 +7,7 @@
  * from an object writes the object once at the beginning of its term.
  *
  * Tokens are resourceVersions of one Lease. They grow as long as the API server keeps its data. A Servicenet that is restored from a backup begins
- * above them (rule 32). Another server may begin lower: then the annotations have to go.
+ * above them (rule 32). Another server may begin lower: then the annotations have to be removed.
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import type { Clock } from "../../core/base/ports";

@@ -1,8 +1,8 @@
 /**
- * Tells the API server how the proxy of this machine is, so that the server can answer health checks for the node (docs/load-balancer-health-checks.md).
+ * Reports the health of this machine's proxy to the API server, which answers health checks for the node (docs/load-balancer-health-checks.md).
  *
- * A report has ages, and the server goes on counting. So one report in a sync period is enough; only the end of a wait is told at once, because a
- * node that is late gets no connections. No report is an error for the proxy: it serves all the same.
+ * A report has ages, and the server goes on counting. So one report in a sync period is enough. Only the end of a delay is reported at once, because
+ * a late node gets no connections. A failed report is no error for the proxy: it serves all the same.
  */
 import type { Clock } from "../../core/base/ports";
 import type { Family } from "../../core/net/family";

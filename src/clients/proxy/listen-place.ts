@@ -1,4 +1,4 @@
-/** Where a proxy in user space serves the addresses of Services. No machine has them, so others stand for them. */
+/** The addresses at which a proxy in user space serves Services. No machine has the addresses of Services themselves, so others stand for them. */
 import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";

@@ -8,7 +8,7 @@
  * A listener is open while a connection to it has an endpoint. Without one it is closed, so that the system refuses the client, as kube-proxy's
  * rules do. Kube-proxy drops packets where only other nodes have endpoints; a program without rights cannot, and refuses there too.
  *
- * Two ClusterIPs may have one place. The Service that was there first is served, the other one waits.
+ * Two ClusterIPs may have one place. The first Service there is served, the other one waits.
  */
 import type { Random } from "../../core/base/ports";
 import { type Family, familyOfText } from "../../core/net/family";

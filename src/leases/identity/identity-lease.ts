@@ -6,7 +6,7 @@
  *   there is none                              makes it
  *   its own, renewed less than an interval ago leaves it
  *   its own, renewed before                    renews it
- *   of another start, renewed of late          leaves it: isolates of one location share the Lease
+ *   of another start, renewed recently         leaves it: isolates of one location share the Lease
  *   of another start, three renewals missed,   takes it over, and counts the transition
  *   or run out before
  *

@@ -1,4 +1,4 @@
-/** Who sends a request, and what he may do in its cluster: what handlers ask beyond the check that every request has passed. */
+/** The sender of a request and his rights in its cluster, for handlers that check more than every request has passed. */
 import type { Result } from "../../core/base/result";
 import type { Attributes } from "../../access/authorization/attributes";
 import type { KubeObject } from "../../api/meta/kubernetes";
@@ -20,7 +20,7 @@ export interface Access {
   readonly caller: Caller;
   /** what the request asks for */
   readonly asked: Attributes;
-  /** nobody is asked who he is, and everything is allowed */
+  /** the server does not authenticate, and everything is allowed */
   readonly isOpen: boolean;
   /** an administrator of all clusters sends it, or nobody is asked: it may make its cluster, and no limit of a tenant holds for it */
   readonly makesClusters: boolean;

@@ -1,6 +1,6 @@
 /**
- * Whether a request may go on: who sends it, whom he acts as, and what he may do. In this order each answers with its own refusal, before any route looks
- * at the request. Source: upstream apiserver pkg/server/config.go, DefaultBuildHandlerChain.
+ * Whether a request may go on: authentication, impersonation, authorization, in this order. Each step has its own refusal, before any route looks at
+ * the request. Source: upstream apiserver pkg/server/config.go, DefaultBuildHandlerChain.
  */
 import { allowsAll, type Config } from "../../core/config/config";
 import { err, ok, type Result } from "../../core/base/result";

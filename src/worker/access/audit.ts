@@ -1,4 +1,4 @@
-/** The audit log of this Worker: which requests, and one line for each of them. */
+/** The audit log of this Worker: one line for each request that the configuration chooses. */
 import type { AuditPolicy } from "../../access/audit/audit-policy";
 import { auditLevelOf, parseAuditPolicy } from "../../access/audit/audit-policy";
 import { auditRecord } from "../../access/audit/audit-record";

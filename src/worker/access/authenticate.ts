@@ -1,4 +1,4 @@
-/** Who sends a request: the authenticator of this isolate, on the objects of the deployment. */
+/** The authenticator of this isolate, with the Durable Objects of the deployment as its sources. */
 import { assert } from "../../core/base/assert";
 import { Batched, type Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";

@@ -1,6 +1,6 @@
 /**
- * The roles and bindings that every cluster begins with. Each isolate makes sure of them once for each cluster that it serves, as upstream does at each
- * start: what is missing is added, and nothing is taken away. Source: upstream pkg/registry/rbac/rest/storage_rbac.go.
+ * The roles and bindings that every cluster begins with. Each isolate adds the missing ones once for each cluster that it serves, as upstream does at
+ * each start. Nothing is taken away. Source: upstream pkg/registry/rbac/rest/storage_rbac.go.
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { type ObjectFeed } from "../../api/rpc/object-feed";

@@ -1,7 +1,7 @@
 /**
- * Writes that are judged by the object that they would make. The store applies patches and defaults, so it is asked twice: a dry run shows the object, and
- * the write itself names the revision that was judged. A change in between is a conflict, and the judgement begins again.
- * Upstream judges in the turn of the write: admission plugins, pkg/registry/rbac policybased.
+ * Writes that are judged by the object that they would make. Only the store applies patches and defaults, so it is called twice: a dry run shows the
+ * object, and the write names the revision that was judged. A change in between is a conflict, and the judgement begins again. Upstream judges in the
+ * turn of the write: admission plugins, pkg/registry/rbac policybased.
  */
 import { parseJson } from "../../core/encoding/exact-json";
 import { err, ok, type Result } from "../../core/base/result";

@@ -1,7 +1,7 @@
 /**
- * The RBAC rules of clusters, in this isolate's memory. A change is heard of within POLICY_STALE_MAX_MS, because a copy of that age is renewed before it
- * decides; a younger one that begins to age is renewed beside the request. While the stores do not answer, the last copy goes on for
- * POLICY_OUTAGE_MAX_MS; then requests are refused with 503.
+ * The RBAC rules of clusters, in this isolate's memory. A change counts within POLICY_STALE_MAX_MS: a copy of that age is renewed before it decides.
+ * A younger copy that begins to age is renewed beside the request. While the stores do not answer, the last copy decides for POLICY_OUTAGE_MAX_MS;
+ * then requests are refused with 503.
  */
 import { err, ok, type Result } from "../../core/base/result";
 import { serviceUnavailable, type Status } from "../../api/meta/status";

@@ -1,4 +1,7 @@
-/** What the tokens of a cluster's service accounts are judged by, in this isolate's memory: a deleted account or object counts within KEPT_MS. */
+/**
+ * The objects that decide whether tokens of a cluster's service accounts hold, in this isolate's memory. The deletion of an account or object counts
+ * within KEPT_MS.
+ */
 import type { Result } from "../../core/base/result";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import type { Status } from "../../api/meta/status";

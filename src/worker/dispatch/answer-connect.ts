@@ -1,4 +1,4 @@
-/** The answer to a request that is handed on to what an object stands for. */
+/** The answer to a request that is handed on to the machine behind an object, as `nodes/proxy` is. */
 import type { ConnectDefinition } from "../../api/registry/resource";
 import { UNCOUNTED } from "../http/in-flight";
 import { inCluster } from "../routing/known-clusters";

@@ -1,6 +1,6 @@
 /**
- * The answer to a request for an object or a collection. It is refused in this order: for its page's origin, its form, its timeout, the number of
- * requests, its cluster. Then its handler runs.
+ * The answer to a request for an object or a collection. The reasons to refuse it are looked at in this order: its page's origin, its form, its
+ * timeout, the number of requests, its cluster. Then its handler runs.
  */
 import { forbidden, noRepresentation, notAcceptable } from "../../api/meta/status";
 import { refusalOf } from "../http/in-flight";

@@ -1,4 +1,4 @@
-/** The answer to a review: its turn, then the review itself. No cluster is looked for. */
+/** The answer to a review, once the request has its turn. A review does not need its cluster to exist. */
 import { refusalOf } from "../http/in-flight";
 import { parseTimeout } from "../http/read/query";
 import { statusResponse } from "../http/answer/respond";

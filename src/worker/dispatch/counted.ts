@@ -1,4 +1,4 @@
-/** Answers to requests for resources, as metrics count them and with the warnings that each of them has. */
+/** Answers to requests for resources: each is counted by the metrics, and gets its warnings. */
 import { type CountedRequest, dryRunLabel } from "../http/negotiate/asked";
 import { nowNoted } from "../http/connection/process-start";
 import { requestMetrics } from "../http/connection/request-metrics";

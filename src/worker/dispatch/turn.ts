@@ -1,4 +1,4 @@
-/** The place of a request among those under way: taken at its turn, given back with its answer. */
+/** The seats of a request among those under way: taken at its turn, given back with its answer. */
 import type { Verb } from "../../api/registry/resource";
 import { senderOf } from "../access/access";
 import { type BeginningRequest, beginRequest, type HeldSeats } from "../http/in-flight";

@@ -1,6 +1,6 @@
 /**
- * POST of a document to a create-only subresource. The document acts on the object and is not stored; ../dispatch/object-routes.ts has those that are answered instead.
- * Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
+ * POST of a document to a create-only subresource. The document acts on the object and is not stored. ../dispatch/object-routes.ts has the
+ * create-only subresources that are answered without an act. Upstream: apiserver endpoints/handlers/create.go with the REST of the subresource.
  */
 import type { DeleteOptions, KubeObject } from "../../api/meta/kubernetes";
 import { collected } from "../../api/meta/field-errors";

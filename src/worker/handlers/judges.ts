@@ -1,4 +1,4 @@
-/** Which judges a write has to pass, by who sends it and what it writes. Nearly every write has none, and is sent at once. */
+/** Which judges a write has to pass, by its sender and its resource. Nearly every write has no judge, and is sent at once. */
 import type { KubeObject } from "../../api/meta/kubernetes";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { forbidden } from "../../api/meta/status";

@@ -1,6 +1,6 @@
 /**
- * `/api/v1/nodes/{id}/proxy[/{path}]`: what the node's Service proxy would answer on its health port, and on the ports of checks of Services. The id is a
- * Node's name, with a port and a scheme if wanted. Every other port answers as one where nothing listens. Upstream: pkg/registry/core/node/rest/proxy.go.
+ * `/api/v1/nodes/{id}/proxy[/{path}]`: the answers of the node's Service proxy on its health port and on the ports of checks of Services. The id is a
+ * Node's name, with an optional port and scheme. Any other port answers as if nothing listened there. Upstream: pkg/registry/core/node/rest/proxy.go.
  */
 import type { Env } from "../../../durable-objects/platform/env";
 import { storeStub } from "../../../durable-objects/peers/peers";

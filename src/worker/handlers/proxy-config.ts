@@ -1,4 +1,4 @@
-/** GET of what a data plane needs on one node: `/api/v1/nodes/{node}/proxy-config`. This server's own; the page is docs/proxies.md. */
+/** GET of `/api/v1/nodes/{node}/proxy-config`: the configuration of a data plane on one node. Not of Kubernetes; the page is docs/proxies.md. */
 import { proxyView } from "../../../durable-objects/peers/peers";
 import type { Node } from "../../api/meta/kubernetes";
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";

@@ -1,6 +1,6 @@
 /**
- * PUT or POST of `/api/v1/nodes/{node}/proxy-health`: what an agent says about the Service proxy of its node (src/proxy-health/report.ts). This server's
- * own; the page is docs/load-balancer-health-checks.md. Every report passes here.
+ * PUT or POST of `/api/v1/nodes/{node}/proxy-health`: what an agent says about the Service proxy of its node (src/proxy-health/report.ts). Not of
+ * Kubernetes; the page is docs/load-balancer-health-checks.md. Every report passes here.
  */
 import { nodeProxy } from "../../../durable-objects/peers/peers";
 import {

@@ -1,6 +1,6 @@
 /**
- * Why a review cannot be answered. Source: upstream pkg/apis/authorization/validation and the registries' own checks. Upstream has lost the
- * review's kind and name when it refuses with 422.
+ * Why a review cannot be answered. Source: upstream pkg/apis/authorization/validation and the registries' own checks. A refusal with 422 names
+ * neither kind nor name of the review, as upstream's.
  */
 import { collected, type FieldError, forbiddenField, invalidValue, required, tooMany } from "../../api/meta/field-errors";
 import type { KubeObject } from "../../api/meta/kubernetes";

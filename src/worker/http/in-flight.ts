@@ -1,9 +1,10 @@
 /**
- * How many requests an isolate works on at once, and whose. A request beyond the limits waits for its turn (src/access/fairness), or is refused before
- * any object is called. So those under way stay fast and hold bounded memory. Upstream: apiserver server/filters/priority-and-fairness.go.
+ * The limits of requests that an isolate works on at once, in all and for each user. A request beyond the limits waits for its turn
+ * (src/access/fairness), or is refused before any object is called. So requests under way stay fast and hold bounded memory. Upstream: apiserver
+ * server/filters/priority-and-fairness.go.
  *
- * Reads and writes are counted apart. Watches stay open and are not counted. The platform may cancel a request anywhere, without running its end:
- * such a request is forgotten with the period in which it began, or last grew.
+ * Reads and writes are counted apart. Watches stay open and are not counted. The platform may cancel a request anywhere, without running its end. A
+ * cancelled request stops to count with the period in which it began or last grew.
  */
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { FairQueue, type HeldSeats } from "../../access/fairness/fair-queue";

@@ -1,4 +1,4 @@
-/** A map that stays small: beyond its bound the entry goes that was put least recently. */
+/** A map that stays small: beyond its bound it drops the entry that was put least recently. */
 export class RecentMap<K, V> {
   readonly #entries = new Map<K, V>();
 

@@ -1,6 +1,6 @@
 /**
- * The rounds of a cron job through keys of the directory: a run visits one page, and leaves a cursor for the next one. Beside the cursor stands
- * how long the rounds take, so that readiness can tell a cluster that waits for its turn from one that cron forgot.
+ * The rounds of a cron job through keys of the directory: a run visits one page, and leaves a cursor for the next run. The length of the rounds is
+ * kept beside the cursor. By it readiness tells a cluster that waits for its turn from one that cron forgot.
  */
 import type { DirectoryFacts } from "../../../durable-objects/peers/busy";
 import type { Env } from "../../../durable-objects/platform/env";

@@ -1,6 +1,6 @@
 /**
- * Kinds that are not served, whose lists are answered for clients that end without them. The lists are empty, and that is true: there are none. Nothing
- * else of these kinds is served, a watch neither.
+ * Kinds that are not served, whose lists are answered because some clients fail without them. The lists are empty, as no object of these kinds
+ * exists. Nothing else of them is served, not even a watch.
  *
  * - custom resource definitions: kubectl asks for them when OpenAPI does not have a kind; without an answer it cannot report an unknown kind. Terraform's
  *   `kubernetes_manifest` looks for them in discovery before it takes any kind, so they stand there with the verbs get and list.

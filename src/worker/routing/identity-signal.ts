@@ -1,2 +1,2 @@
-/** The "cron" by which the local runner has the identity Lease of the cluster `default` renewed without a request. Nothing else fires it. */
+/** The "cron" of the local runner, which renews the identity Lease of the cluster `default` without a request. Nothing else fires it. */
 export const RENEW_IDENTITY = "renew-identity";

@@ -21,7 +21,7 @@ const keepers = new WeakMap<Env, IdentityKeeper>();
 const random = systemRandom();
 let start: string | undefined;
 
-/** Renews the Lease of this place in the cluster of an answered request, unless that has been done of late. Never rejects. */
+/** Renews the Lease of this place in the cluster of an answered request, unless it was renewed recently. Never rejects. */
 export async function renewServed(env: Env, cluster: string, request: Request): Promise<void> {
   const keeper = keeperOf(env, request);
   // What only reads makes no object in a cluster that nobody has written to.

@@ -1,6 +1,6 @@
 /**
- * Which objects a cluster's name stands for. The cluster `default` always exists. Every other one begins with an administrator's first
- * request that may make an object, or with PUT /clusters/{name}. A read begins no cluster, and calls no record of a name that nobody made.
+ * Which objects a cluster's name stands for. The cluster `default` always exists. Every other cluster begins with an administrator's first request
+ * that may make an object, or with PUT /clusters/{name}. A read begins no cluster, and does not call the record of a cluster that was never made.
  */
 import { Batched, type Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";

@@ -1,6 +1,6 @@
 /**
- * A local server whose data folder was removed refuses every request until it stops. The files are still open and take writes, which nobody will ever
- * see again: no write is acknowledged.
+ * A local server whose data folder was removed refuses every request until it stops. The files are still open and take writes that are lost with the
+ * process, so no write is acknowledged.
  *
  * Reached through the cron handler (stop-signal.ts), which no client can call.
  */

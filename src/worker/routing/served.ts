@@ -1,6 +1,6 @@
 /**
- * The registry as routes see it: group and version -> resources. Without those whose feature gate is off, and without confidential ones where other
- * machines reach a server that asks nobody who he is. Built once per isolate.
+ * The registry as routes see it: group and version -> resources. Resources whose feature gate is off are left out. Confidential ones are left out
+ * where other machines reach a server that does not authenticate. Built once per isolate.
  */
 import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";

@@ -1,6 +1,7 @@
 /**
- * For how long clients have been writing to a cluster through this isolate what repair looks at. The stores of those resources note each change, so
- * cron visits the cluster in turn from its first such change to some minutes behind its last. Other writes, as renewals of Leases, bring no visit.
+ * For how long clients have been writing, through this isolate, resources of a cluster that repair looks at. The stores of these resources note each
+ * change. So cron visits the cluster from the first such change until some minutes after the last one. Other writes, such as renewals of Leases,
+ * cause no visit.
  */
 
 /** Whose stores note every change for cron. */

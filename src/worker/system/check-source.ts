@@ -1,4 +1,4 @@
-/** A cluster as a check inside the Worker reads it: from its stores and owners, so that gates of the API make no difference. */
+/** The source of a check inside the Worker: the stores and owners of a cluster. So gates of the API make no difference. */
 import type { Env } from "../../../durable-objects/platform/env";
 import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers/peers";

@@ -1,4 +1,4 @@
-/** The body of PUT /clusters/{name}: what the cluster is to have of its own. It may be the document that GET answers. */
+/** The body of PUT /clusters/{name}: the settings of the cluster. A client may send the document that GET answers. */
 import type { Env } from "../../../durable-objects/platform/env";
 import { badRequest, type Status } from "../../api/meta/status";
 import { err, ok, type Result } from "../../core/base/result";

@@ -1,6 +1,6 @@
 /**
- * What the checks of health have said, as series of /metrics/slis. Each isolate counts its own, from its start; a series begins when its check first
- * runs. Upstream: component-base metrics/prometheus/slis.
+ * The results of health checks, as series of /metrics/slis. Each isolate counts its own, from its start; a series begins when its check first runs.
+ * Upstream: component-base metrics/prometheus/slis.
  */
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { HEALTH_CLUSTERS_MAX } from "../http/limits";

@@ -1,7 +1,7 @@
 /**
  * Health endpoints. Live = this isolate answers and has done what upstream's server does at its start; ready = it could also serve a request of this
- * cluster, which takes its Coordinator. A probe of readiness asks the Coordinator, once a second; other checks that have passed ask nobody again.
- * Source: upstream apiserver server/healthz.
+ * cluster, which takes its Coordinator. A probe of readiness calls the Coordinator, once a second. Other checks that have passed once call nothing
+ * again. Source: upstream apiserver server/healthz.
  */
 import type { Env } from "../../../durable-objects/platform/env";
 import { coordinator, repairStub } from "../../../durable-objects/peers/peers";

@@ -1,7 +1,7 @@
 /**
- * GET /nodes/{node}/healthz, /livez and /services/{namespace}/{name}: what a load balancer asks that may only choose a path. Bodies and codes are those
- * of the node's Service proxy. Where no healthCheckNodePort answers, a connection would be refused: that is 503.
- * The page is docs/load-balancer-health-checks.md.
+ * GET /nodes/{node}/healthz, /livez and /services/{namespace}/{name}: health checks for load balancers that can only choose a path. Bodies and codes
+ * are those of the node's Service proxy. Where no healthCheckNodePort answers, a node would refuse the connection; the answer here is 503. The page
+ * is docs/load-balancer-health-checks.md.
  *
  * A load balancer takes every error for a node that is down. So where the cluster or the object of the node cannot answer, the last answer of this
  * isolate is given with its age (last-answers.ts). Without one the answer is that of a proxy at its start. An outage of the server turns no node red.

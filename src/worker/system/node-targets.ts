@@ -1,6 +1,6 @@
 /**
- * GET /nodes/targets of one cluster: its Nodes for load balancers and for Prometheus, which ask again and again. Where the cluster does not answer, the
- * last answer of this isolate goes on, with its age: an outage of the server takes no node out. The page is docs/load-balancer-haproxy.md.
+ * GET /nodes/targets of one cluster: its Nodes for load balancers and for Prometheus, which poll. Where the cluster does not answer, this isolate
+ * repeats its last answer, with its age: an outage of the server removes no node. The page is docs/load-balancer-haproxy.md.
  */
 import type { Env } from "../../../durable-objects/platform/env";
 import { proxyHealthStub } from "../../../durable-objects/peers/peers";

@@ -1,4 +1,4 @@
-/** One request for a path of the table of routes (../routing/routes.ts), as whoever answers it gets it. */
+/** One request for a path of the table of routes (../routing/routes.ts), as its handler gets it. */
 import type { Config } from "../../core/config/config";
 import type { Env } from "../../../durable-objects/platform/env";
 import type { Access } from "../access/access";

@@ -7,9 +7,9 @@
  *   start-kubernetes-service-cidr-controller               when the Coordinator answers, which has made the default ServiceCIDR
  *   start-service-ip-repair-controllers                    after the first pass of repair in the life of its object
  *
- * In a deployment the last two pass at once in a cluster that nobody has used, which has no objects, and repair also where it ran of late.
- * An isolate begins with a request and works for requests alone: no request may wait for what another one began. So each probe does the work of a
- * hook itself, and waits for it a while. Upstream ends its process when repair takes longer than a minute; here the check goes on failing and says so.
+ * In a deployment the last two pass at once in an unused cluster, which has no objects. Repair also passes at once where it ran recently. An isolate
+ * begins with a request and works for requests alone, and no request may wait for work that another one began. So each probe does the work of a hook
+ * itself, and waits for it a while. Upstream ends its process when repair takes longer than a minute; here the check goes on failing and says so.
  * Sources: upstream pkg/controlplane, pkg/registry/core/rest/storage_core.go.
  */
 import type { Clock } from "../../core/base/ports";

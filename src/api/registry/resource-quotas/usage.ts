@@ -1,6 +1,6 @@
 /**
- * What one object uses of a quota (upstream pkg/quota/v1/evaluator/core). Quotas with scopes count Pods by more than their number, which is not done
- * here: they limit nothing.
+ * What one object uses of a quota (upstream pkg/quota/v1/evaluator/core). Quotas with scopes count Pods by more than their number. That is not done
+ * here, so such quotas limit nothing.
  */
 import { qualifiedResource } from "../../meta/status";
 import type { KubeObject, Pod, ResourceQuota, Service } from "../../meta/kubernetes";

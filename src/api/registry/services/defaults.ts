@@ -1,7 +1,7 @@
 /**
- * Values that a Service has when the client gives none. Static ones depend on nothing but the object (upstream
- * pkg/apis/core/v1/defaults.go); the families of objects written by old versions are filled in when they are read
- * (upstream pkg/registry/core/service/storage). Families of new objects are decided in `families.ts`.
+ * The default values of a Service. Static ones depend on nothing but the object (upstream pkg/apis/core/v1/defaults.go); the families of objects
+ * written by old versions are filled in when they are read (upstream pkg/registry/core/service/storage). Families of new objects are decided in
+ * `families.ts`.
  */
 import type { Service } from "../../meta/kubernetes";
 import { type Family, familyOfText } from "../../../core/net/family";

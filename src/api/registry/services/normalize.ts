@@ -1,6 +1,6 @@
 /**
- * What a client left out because the server once chose it, and `clusterIP` against `clusterIPs`.
- * Source: upstream pkg/registry/core/service/storage/storage.go (patchAllocatedValues, normalizeClusterIPs).
+ * Completes an update: values that the server once chose and the client left out, and `clusterIP` from `clusterIPs` or the other way round. Source:
+ * upstream pkg/registry/core/service/storage/storage.go (patchAllocatedValues, normalizeClusterIPs).
  */
 import type { Service } from "../../meta/kubernetes";
 import { choosesNodePorts, needsClusterIP, needsHealthCheckNodePort, portsOf, sameList, type ServiceSpec, specOf } from "./predicates";

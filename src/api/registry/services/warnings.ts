@@ -1,6 +1,5 @@
 /**
- * Texts of Warning headers: what is accepted and yet not what the client may expect.
- * Source: upstream pkg/api/service/warnings.go.
+ * Texts of Warning headers: the request is accepted, but may not do what the client expects. Source: upstream pkg/api/service/warnings.go.
  */
 import type { Service } from "../../meta/kubernetes";
 import { warnOfAddress, warnOfCIDR } from "../address-warnings";

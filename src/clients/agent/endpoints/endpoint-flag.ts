@@ -1,5 +1,5 @@
 /**
- * An endpoint in one word of a command line. It is read into what stands in a file and judged as that.
+ * An endpoint in one word of a command line. It is turned into an entry of a file, and judged as such.
  *
  *   web=8080
  *   web=8080,labels=app=web;tier=front,check=http:/healthz

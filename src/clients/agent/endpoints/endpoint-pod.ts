@@ -1,6 +1,6 @@
 /**
- * The Pod of an endpoint. It is bound to the node, lives in the node's network, and has one port with the endpoint's name. Its annotations say whose it is
- * and what it was made of, so an agent that has forgotten everything knows its Pods.
+ * The Pod of an endpoint. It is bound to the node, lives in the node's network, and has one port with the endpoint's name. Its annotations name its
+ * agent and the entry that it was made from. So an agent that has lost its state knows its Pods.
  */
 import type { Pod } from "../../../api/meta/kubernetes";
 import { isJsonObject, type JsonValue } from "../../../api/schema/json/json-value";

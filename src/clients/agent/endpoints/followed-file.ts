@@ -1,6 +1,6 @@
 /**
- * Follows the file of endpoints. A text counts when two looks in a row have found it: an editor may be writing. A file that is missing, faulty or
- * contradicts the options leaves the last good set; that is said once for each fault.
+ * Follows the file of endpoints. A text counts when two looks in a row have found it: an editor may be writing. While the file is missing, faulty or
+ * contradicts the options, the last good set holds. Each fault is reported once.
  */
 import { errorOf } from "../../../api/client/follow-collection";
 import { pause } from "../../../core/base/pause";

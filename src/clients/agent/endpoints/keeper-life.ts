@@ -1,6 +1,6 @@
 /**
  * The endpoint part on one Node, from its start to its end. One pass after the other looks at the known Pods and does the next steps (pod-steps.ts).
- * Nothing is remembered between passes but what Pods and the kept state say, so an agent may die at any line.
+ * Between passes only the Pods and the kept state are remembered, so an agent may die at any line.
  */
 import { greatestOf, leastOf } from "../../../core/base/extremes";
 import type { Pod } from "../../../api/meta/kubernetes";

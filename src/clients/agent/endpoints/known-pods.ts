@@ -1,4 +1,4 @@
-/** The node's Pods as the server has told them, by list, watch and the answers to writes. An answer may come before the watch has told of the write. */
+/** The node's Pods as the server has shown them, by list, watch and the answers to writes. An answer may come before the event of the write. */
 import type { FollowStep } from "../../../api/client/follow-collection";
 import type { Pod } from "../../../api/meta/kubernetes";
 import { podKey } from "./pod-steps";

@@ -1,4 +1,4 @@
-/** What the endpoint part asks of the machine, beside the ports of the whole agent. */
+/** The ports of the endpoint part to the machine, beside the ports of the whole agent. */
 
 export interface HttpAnswer {
   readonly status: number;

@@ -1,5 +1,5 @@
 /**
- * Reads and judges a description of an endpoint. What is unknown is refused: a misspelt member must not be a silent default. The rules of names, ports
+ * Reads and judges a description of an endpoint. Unknown members are refused: a misspelt one must not be a silent default. The rules of names, ports
  * and labels are those of the Pods that entries become.
  */
 import { duplicate, type FieldError, forbiddenField, invalidValue, notSupported, required } from "../../../api/meta/field-errors";

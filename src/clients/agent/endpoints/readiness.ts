@@ -1,4 +1,6 @@
-/** What probes make of a readiness (upstream pkg/kubelet/prober/worker.go): it changes when a threshold of equal results in a row is reached. */
+/**
+ * The readiness that follows from probes (upstream pkg/kubelet/prober/worker.go). It changes when a threshold of equal results in a row is reached.
+ */
 
 export interface Thresholds {
   readonly successThreshold: number;

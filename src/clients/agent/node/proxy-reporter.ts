@@ -2,8 +2,8 @@
  * Reports the health of the node's Service proxy: at once when it changes, and otherwise every sync period, because a silent agent's node turns red
  * (docs/load-balancer-health-checks.md). The proxy is asked every 5 s, or six times in a period.
  *
- * A proxy that gives no answer keeps its last health, and is unhealthy when it has been mute for two periods. Without a proxy to ask, the report says that
- * the agent lives.
+ * A proxy that gives no answer keeps its last health, and is unhealthy after two periods without an answer. Without a proxy, the report says only
+ * that the agent lives.
  */
 import type { Family } from "../../../core/net/family";
 import { withTimeout } from "../../../core/base/timeout";

@@ -1,4 +1,4 @@
-/** The requests of what the agent follows: none waits for a server that is mute, and all of them can be asked anew. */
+/** The requests of the agent's followers. None waits for a server that does not answer, and all of them can be sent anew. */
 import { type Body, chunksOf } from "../../../api/client/body-lines";
 import type { FetchAnswer, FetchLike } from "../../../api/client/fetch-like";
 import { withTimeout } from "../../../core/base/timeout";

@@ -1,4 +1,4 @@
-/** Trouble is told once, until it is over or there is another one: loops meet the same refusal every few seconds. */
+/** A trouble is reported once, until it is over or another one comes: loops meet the same refusal every few seconds. */
 import type { Recorder } from "../../../core/base/ports";
 import type { ApiReply } from "./api-client";
 

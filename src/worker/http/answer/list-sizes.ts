@@ -1,4 +1,4 @@
-/** How large whole lists were of late, as this isolate has seen them: what the next one of the same is expected to cost. */
+/** How large whole lists were recently, as this isolate has seen them: an estimate of what the next list of the same collection costs. */
 import { COMPRESSIBLE_HEADER } from "../../../api/store/list/collection-header";
 import { RecentMap } from "../recent-map";
 

@@ -1,6 +1,7 @@
 /**
- * `Connection: close` on the local runner. The runtime does not know the header, and keeps a connection for 5 s after an answer. It closes one at once
- * where the body of an answer breaks. So the body breaks behind its last byte, with an error that the runner knows and leaves out of its log.
+ * `Connection: close` on the local runner. The runtime does not know the header, and keeps a connection for 5 s after an answer. The runtime closes a
+ * connection at once where the body of an answer breaks. So the body breaks behind its last byte, with an error that the runner leaves out of its
+ * log.
  */
 import { queryBool } from "../read/query";
 import { urlOf } from "../read/request-url";

@@ -1,7 +1,7 @@
 /**
- * Fairness among the connections of the local runtime. The runtime looks at its sockets only when it is idle, and at 16 of them each time; requests that
- * come together keep it busy. The other connections wait, and after 5 s the runtime closes them as idle ones. It looks before a timer fires, so requests
- * begin in turns, in the order in which they came, with looks between two turns.
+ * Fairness among the connections of the local runtime. The runtime looks at its sockets only when it is idle, and at 16 of them each time. Requests
+ * that come together keep it busy. Meanwhile other connections wait, and after 5 s the runtime closes them as idle. The runtime looks at sockets
+ * before a timer fires. So requests begin in turns, in the order in which they came, and a timer between two turns lets the runtime look.
  */
 import type { Clock } from "../../../core/base/ports";
 

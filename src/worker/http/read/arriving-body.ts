@@ -1,4 +1,4 @@
-/** Waits for a body, and notices when it stops coming. */
+/** Waits for a body, and notices when no more of it arrives. */
 import { overloaded, type Status } from "../../../api/meta/status";
 import type { Clock } from "../../../core/base/ports";
 import { err, type Result } from "../../../core/base/result";

@@ -1,6 +1,7 @@
-/** Upstream: apiserver pkg/authentication/request/websocket/protocol.go. Browsers set no headers on a WebSocket. */
+/** The credentials that a request carries, as they were sent. */
 import type { Credentials } from "../../../access/authentication/ports";
 
+/** Upstream: apiserver pkg/authentication/request/websocket/protocol.go. Browsers set no headers on a WebSocket. */
 export const BEARER_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
 export function credentialsOf(headers: Headers): Credentials {

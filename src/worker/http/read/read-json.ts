@@ -1,4 +1,4 @@
-/** The JSON body of a request beside the API, read in a place among the writes under way. */
+/** The JSON body of a request for a path beside the API. It is read with the seats of a write. */
 import { badRequest, type Status, unsupportedMediaType } from "../../../api/meta/status";
 import { TOO_DEEP } from "../../../api/schema/json/value-walk";
 import { shapeOf } from "../../../api/schema/json/json-text";

@@ -1,6 +1,6 @@
 /**
- * Discovery as data, derived from what is served: the plain documents of old and the aggregated ones (upstream apiserver pkg/endpoints/discovery).
- * Source: upstream apiserver endpoints/discovery and endpoints/discovery/aggregated.
+ * Discovery as data, derived from the served resources: the older plain documents and the aggregated ones (upstream apiserver
+ * pkg/endpoints/discovery). Source: upstream apiserver endpoints/discovery and endpoints/discovery/aggregated.
  */
 import { apiVersionOf } from "../../../api/meta/type-meta";
 import type { ResourceDefinition } from "../../../api/registry/resource";

@@ -22,7 +22,7 @@ interface NameException {
   reason: string;
 }
 
-const FRAME = "to be renamed or removed with the frame of controllers";
+const FRAME = "to be renamed or removed after the frame of controllers";
 
 /** Names of Kubernetes' own, each with its reason, and those that wait for a change under way. */
 const NAME_EXCEPTIONS: readonly NameException[] = [
@@ -30,16 +30,16 @@ const NAME_EXCEPTIONS: readonly NameException[] = [
   ["ControllerPorts", "src/endpoints/controller/ports.ts"],
   ["Disruption", "src/nodes/lifecycle/zone-turns.ts"],
   ["Eviction", "src/nodes/taint-eviction/evictions.ts"],
-  ["Listing", "src/controllers/garbage-collection/collector.ts"],
+  ["Followed", "src/addresses/repair/repair-ports.ts"],
+  ["Listing", "src/controllers/garbage-collection/stored-graph.ts"],
   ["NodeState", "src/proxy-health/pushed/health-tally.ts"],
+  ["Outcome", "src/nodes/lifecycle/lifecycle-writes.ts"],
   ["Pass", "src/controllers/namespaces/namespace-deletion.ts"],
-  ["PassEnd", "src/controllers/cluster-roles/aggregation-pass.ts"],
+  ["Round", "src/addresses/repair/round.ts"],
   ["Taint", "src/nodes/lifecycle/node-state.ts"],
   ["Taint", "src/nodes/taint-eviction/tolerations.ts"],
   ["Toleration", "src/nodes/taint-eviction/tolerations.ts"],
   ["Verb", "src/endpoints/controller/endpoints-pass.ts"],
-  ["Written", "src/controllers/every-namespace/every-namespace-pass.ts"],
-  ["Written", "src/controllers/garbage-collection/collector.ts"],
   ["Written", "src/endpoints/controller/slice-writer.ts"],
 ].map(([name = "", path = ""]) => ({ name, path, reason: FRAME }));
 

@@ -1,5 +1,5 @@
 /** Answers to requests for resources: each is counted by the metrics, and gets its warnings. */
-import { type CountedRequest, dryRunLabel } from "../http/negotiate/asked";
+import { type CountedRequest, dryRunLabel } from "../http/negotiate/request-labels";
 import { nowNoted } from "../http/connection/process-start";
 import { requestMetrics } from "../http/connection/request-metrics";
 import { terminations } from "../http/connection/terminations";

@@ -2,7 +2,7 @@
  * Who answers each kind of target, and how metrics name it: the rows of TARGET_ROUTES (../routing/routes.ts). Four kinds ask for an object or a
  * collection of a store, and share their steps (answer-object.ts).
  */
-import type { CountedRequest } from "../http/negotiate/asked";
+import type { CountedRequest } from "../http/negotiate/request-labels";
 import { type RequestInfo, type RequestTarget, type TargetKind } from "../routing/request-info";
 import { answerConnect } from "./answer-connect";
 import { answerReview } from "./answer-review";

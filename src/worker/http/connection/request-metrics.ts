@@ -4,7 +4,7 @@
  */
 import { Histogram } from "../../../core/telemetry/histogram";
 import type { MetricFamily } from "../../../core/telemetry/metrics";
-import { type CountedRequest, type RequestLabels, labelsOf } from "../negotiate/asked";
+import { type CountedRequest, type RequestLabels, labelsOf } from "../negotiate/request-labels";
 import { REQUEST_SERIES_MAX } from "../limits";
 
 /** Seconds. */

@@ -4,7 +4,7 @@
  * Upstream: apiserver endpoints/metrics/metrics.go (RecordRequestTermination).
  */
 import type { MetricFamily } from "../../../core/telemetry/metrics";
-import { type CountedRequest, type RequestLabels, labelsOf } from "../negotiate/asked";
+import { type CountedRequest, type RequestLabels, labelsOf } from "../negotiate/request-labels";
 import { TERMINATIONS_CLUSTERS_MAX } from "../limits";
 
 type Labels = RequestLabels & { code: string };

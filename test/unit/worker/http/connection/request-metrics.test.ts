@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { metricsText } from "../../../../../src/core/telemetry/metrics";
-import { type CountedRequest, dryRunLabel } from "../../../../../src/worker/http/negotiate/asked";
+import { type CountedRequest, dryRunLabel } from "../../../../../src/worker/http/negotiate/request-labels";
 import { REQUEST_SERIES_MAX } from "../../../../../src/worker/http/limits";
 import { RequestMetrics } from "../../../../../src/worker/http/connection/request-metrics";
 import { parsePrometheus } from "../../../../support/values/prometheus";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { metricsText } from "../../../../../src/core/telemetry/metrics";
 import { TERMINATIONS_CLUSTERS_MAX } from "../../../../../src/worker/http/limits";
-import type { CountedRequest } from "../../../../../src/worker/http/negotiate/asked";
+import type { CountedRequest } from "../../../../../src/worker/http/negotiate/request-labels";
 import { Terminations } from "../../../../../src/worker/http/connection/terminations";
 
 const REFUSED = { status: 429, headers: new Headers({ "Retry-After": "1" }) };

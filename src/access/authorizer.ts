@@ -1,6 +1,6 @@
 /**
- * Who decides: the authorizers in their order. The first that allows or denies ends the question.
- * Source: upstream pkg/kubeapiserver/authorizer, apiserver pkg/authorization/union.
+ * The authorizers in their order. The first that allows or denies a request decides. Source: upstream pkg/kubeapiserver/authorizer, apiserver
+ * pkg/authorization/union.
  */
 import type { AuthorizationMode } from "../core/config/config";
 import { type Attributes, type Decision, NO_OPINION } from "./authorization/attributes";

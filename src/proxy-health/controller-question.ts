@@ -1,4 +1,4 @@
-/** The question for what the controller did not tell: a lost push costs no longer than the time until it. */
+/** Asks the controller for changes that did not arrive. So a lost push delays them until this question, and no longer. */
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import { PacedLog } from "../core/telemetry/paced-log";
@@ -18,7 +18,7 @@ export interface ControllerQuestionPorts {
   state(known: Cursor | null): Promise<ShardChange | null>;
   /** how far this object knows */
   cursor(): Cursor | undefined;
-  /** Whoever knows of no checks has nothing that the controller could build on. */
+  /** An object without any check has nothing that the controller could build on. */
   knowsChecks(): boolean;
   /** an answer that is newer than all that is known */
   answered(change: ShardChange | null): void;

@@ -1,8 +1,8 @@
 /**
- * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them at most
- * once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it: the object
- * tells its last counts within a minute after its last check, and then sleeps. A message that fails is sent again, without news some times only: an object
- * that nobody uses is to sleep also while the controller does not answer.
+ * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them at
+ * most once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it:
+ * the object sends its last counts within a minute after its last check, and then sleeps. A message that fails is sent again. Without new checks it
+ * is sent again a few times only, so that an unused object sleeps even while the controller does not answer.
  */
 import type { HealthPath } from "./rules/health-answer";
 import { withTimeout } from "../core/base/timeout";

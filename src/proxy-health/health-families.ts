@@ -1,4 +1,4 @@
-/** What /metrics has of the health of nodes. Names and help of the first two: upstream pkg/proxy/metrics/metrics.go. */
+/** The families of /metrics about the health of nodes. Names and help of the first two: upstream pkg/proxy/metrics/metrics.go. */
 import type { HealthPath } from "./rules/health-answer";
 import type { MetricFamily } from "../core/telemetry/metrics";
 import { FAMILIES } from "../core/net/family";

@@ -1,5 +1,5 @@
 /**
- * What the server makes of the last report of a node.
+ * The server's judgement of a node by its last report.
  *
  * An agent that has reported reports every sync period. It is silent after two without a report, and its node is then not healthy: a node without power
  * must not get traffic. Silence is judged by an alarm of the node's object, because a check must not write and an object sleeps between checks.

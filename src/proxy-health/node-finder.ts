@@ -1,6 +1,5 @@
 /**
- * Questions for Nodes that the controller has not told of, to the store of Nodes. A store that does not answer changes nothing: the last known state
- * goes on.
+ * Looks up Nodes in the store of Nodes before the controller has sent them. A store that does not answer changes nothing: the last known state holds.
  */
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
@@ -12,7 +11,7 @@ export const ASKED_NODE_AGE_MS = 5_000;
 const FIND_TIMEOUT_MS = 10_000;
 /** The same where something is known: of a Node that was found and that the controller has not told of, or of a name without one. Load balancers give up after some seconds. */
 const CONFIRM_TIMEOUT_MS = 2_000;
-/** The controller may not have heard for so long of a Node that was found in its store. */
+/** For so long the controller may not know a Node that was found in the store. */
 const UNTOLD_MS = 60_000;
 /** Such Nodes whose store is asked at once whether they are still there. */
 const CONFIRMED_AT_ONCE = 8;
@@ -26,23 +25,23 @@ export interface NodeFinderPorts {
   recorder: Recorder;
   /** the Node as its store has it; null = there is none */
   node(name: string): Promise<string | null>;
-  /** whether the controller told of the name: then nobody asks */
+  /** whether the controller sent the Node: then the store is not asked */
   isTold(name: string): boolean;
   /** whether the Node is known, from whomever */
   isKnown(name: string): boolean;
-  /** names of Nodes that were found in their store, and of which the controller has not told */
+  /** names of Nodes that were found in the store and that the controller has not sent */
   untold(): readonly string[];
-  /** changes with each news of the controller; undefined = it never told anything */
+  /** changes with each message of the controller; undefined = it never sent one */
   cursor(): unknown;
-  /** what the store said of a name that the controller has not told of; null = it has no such Node */
+  /** the store's answer for a Node that the controller has not sent; null = it has no such Node */
   found(name: string, object: string | null): void;
 }
 
-/** The questions for a Node so far. */
+/** The questions to the store about one Node so far. */
 interface NodeQuestions {
-  /** when the last one was put that had an answer; -Infinity = none had */
+  /** when the last answered question was sent; -Infinity = none was answered */
   answeredAt: number;
-  /** the last one had none */
+  /** the last question got no answer */
   isUnanswered: boolean;
 }
 

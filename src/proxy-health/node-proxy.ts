@@ -1,9 +1,9 @@
 /**
- * The health of some nodes of a cluster, as load balancers ask for it: their last reports, and what of their Nodes decides about new connections.
+ * The health of some nodes of a cluster, for load balancers: the nodes' last reports, and the facts of their Nodes that decide about new connections.
  *
  * What must always hold
- * - A check writes nothing, but for a Node that it is the first to find.
- * - What fails around this object turns no node red: while the controller or the store of Nodes does not answer, the last known state goes on.
+ * - A check writes nothing, except for a Node that no check has found before.
+ * - A fault around this object turns no node red: while the controller or the store of Nodes does not answer, the last known state holds.
  */
 import type { Node } from "../api/meta/kubernetes";
 import type { Clock, Recorder } from "../core/base/ports";

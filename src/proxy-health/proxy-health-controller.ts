@@ -1,4 +1,7 @@
-/** The controller "proxy-health": it follows what decides about the health of nodes, and tells the objects that answer load balancers. Upstream has none. */
+/**
+ * The controller "proxy-health": it follows the objects that decide about the health of nodes, and sends their facts to the objects that answer load
+ * balancers. Upstream has no such controller.
+ */
 import { RPC_TIMEOUT_MS } from "../core/base/limits";
 import type { Clock } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";

@@ -1,5 +1,5 @@
 /**
- * The last reports of agents, who of them is silent, and the alarm that says so (judgement.ts).
+ * The last reports of agents, and the alarm that finds silent ones (judgement.ts).
  *
  * What must always hold
  * - Only an alarm on time calls a node silent.

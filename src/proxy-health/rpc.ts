@@ -1,4 +1,4 @@
-/** What the objects that keep the health of nodes answer, and what their controller does. */
+/** The calls of the objects that keep the health of nodes, and those of their controller. */
 import type { HealthAnswer, HealthPath } from "./rules/health-answer";
 import type { HealthCounts, HealthTally } from "./pushed/health-tally";
 import type { NodeTarget } from "./pushed/node-target";

@@ -1,6 +1,5 @@
 /**
- * What an object knows of its nodes besides their reports: what the controller told, and Nodes that it found in their store before the controller told
- * of them.
+ * The facts that an object knows of its nodes besides their reports. The controller sent them, or the object found the Node in the store before that.
  */
 import type { Family } from "../core/net/family";
 import { semanticEqual } from "../api/meta/equality";
@@ -97,7 +96,10 @@ export class ToldNodes {
     this.#forget(name);
   }
 
-  /** A Node that nobody told of, as its store has it. Answers whether its last report goes: that is of an earlier Node. */
+  /**
+   * Keeps a Node of the store that the controller has not sent. Answers true when the last report is dropped, because it is of an earlier Node of the
+   * name.
+   */
   found(name: string, facts: NodeFacts, report: LastReport | undefined, now: number): boolean {
     const stored = { ...facts, isUntold: true } as const;
     if (semanticEqual(stored, this.#facts.get(name))) return false;

@@ -1,12 +1,12 @@
 /**
- * Who sends a request.
+ * Authentication: the user who sends a request.
  *
  * What must hold
  * - A credential that is wrong is refused, whatever else the server would allow without one.
  * - A token that was revoked is refused 30 s later at the latest, everywhere: an answer is kept no longer.
  * - Most requests ask no other object: answers are kept, right and wrong ones, and their number is bounded.
  * - A token of a cluster's service account is good in that cluster alone, and only in the life of the cluster that signed it.
- * - A token is good for who is asked by it: for this API, or for the audiences that a TokenReview names.
+ * - A token is good for its audiences alone: for this API, or for those that a TokenReview names.
  */
 import type { Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";

@@ -2,7 +2,7 @@
  * The public keys of one issuer, read when they are needed and kept.
  *
  * What must hold
- * - Nobody who sends tokens decides how often the issuer is asked: also keys that nobody knows lead to one question in a while.
+ * - Senders of tokens do not decide how often the issuer is asked: unknown keys, too, lead to one question in a while.
  * - An issuer that is down for a day locks nobody out.
  */
 import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from "jose";

@@ -1,4 +1,4 @@
-/** What authentication is given, what it answers, and what it asks for. */
+/** The inputs and answers of authentication, and its ports. */
 import type { Beside } from "../../core/base/batched";
 import type { Clock, Digest, Recorder } from "../../core/base/ports";
 import type { Result } from "../../core/base/result";

@@ -1,4 +1,4 @@
-/** What this server keeps of its own bearer tokens, and for whom it makes none. */
+/** The record of an own bearer token, and the users for whom no token is made. */
 import { forbiddenField, invalidValue, required, tooLong, tooMany, type FieldError } from "../../api/meta/field-errors";
 import { validateDNS1123Label } from "../../api/meta/names";
 import {

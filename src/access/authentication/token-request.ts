@@ -1,6 +1,6 @@
 /**
- * A TokenRequest's spec: defaults, what is refused, and what becomes of a long lifetime.
- * Source: upstream pkg/apis/authentication/v1/defaults.go, pkg/apis/authentication/validation, pkg/registry/core/serviceaccount/storage/token.go.
+ * A TokenRequest's spec: its defaults, its validation, and the bound of its lifetime. Source: upstream pkg/apis/authentication/v1/defaults.go,
+ * pkg/apis/authentication/validation, pkg/registry/core/serviceaccount/storage/token.go.
  */
 import { type FieldError, invalidValue } from "../../api/meta/field-errors";
 import { err, ok, type Result } from "../../core/base/result";

@@ -1,8 +1,8 @@
 /**
  * Acting as another user: the headers `Impersonate-*`, and the rights that they need. Source: upstream apiserver pkg/endpoints/filters/impersonation.
  *
- * Kubernetes 1.36 asks for constrained rights first: `impersonate-on:MODE:VERB` on what the request is for, and `impersonate:MODE` on who is acted as, in
- * the group authentication.k8s.io. Then it asks for the older verb `impersonate`. The first refusal is the one that is told.
+ * Kubernetes 1.36 asks for constrained rights first: `impersonate-on:MODE:VERB` on what the request is for, and `impersonate:MODE` on who is acted
+ * as, in the group authentication.k8s.io. Then it asks for the older verb `impersonate`. The client gets the first refusal.
  */
 import { assert } from "../../core/base/assert";
 import { err, ok, type Result } from "../../core/base/result";

@@ -11,7 +11,8 @@
  * - A queue that is full, or a wait that is too long, refuses the request.
  * - Exempt requests have no neighbours and are first in turn, within the same seats.
  *
- * What holds: seats never exceed the maximum, but for a request that is alone; who waits longest in virtual time is next, so nobody starves.
+ * What holds: seats never exceed the maximum, except for a request that is alone. The flow that waits longest in virtual time is next, so no flow
+ * starves.
  */
 import { assert } from "../../core/base/assert";
 import { Histogram, type HistogramValue } from "../../core/telemetry/histogram";

@@ -1,7 +1,7 @@
 /**
  * How much a flow may have under way beside its neighbours: the clusters of an isolate, or the users of a cluster.
  *
- * What is behind a request is often one thread, as under `npm start`: a request waits for those under way, whoever sent them. So while another flow
+ * Often one thread serves all requests, as under `npm start`: a request waits for those under way, also those of other flows. So while another flow
  * is active, a flow has at most half as much under way as the least active of the others asks for. It never has less than a stated minimum. A flow
  * that asks for as much as another one is hardly bounded; one that asks for ten times as much waits in its queue.
  */

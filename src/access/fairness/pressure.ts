@@ -1,4 +1,7 @@
-/** What refused clients are told to wait: more, the longer refusals outnumber what is served. Upstream: util/flowcontrol, droppedRequestsTracker. */
+/**
+ * The time that refused clients are told to wait. It grows while refusals outnumber served requests. Upstream: util/flowcontrol,
+ * droppedRequestsTracker.
+ */
 import { RETRY_AFTER_MAX_SECONDS } from "./queue-limits";
 
 const SECOND_MS = 1_000;

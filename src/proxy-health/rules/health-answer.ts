@@ -1,5 +1,5 @@
 /**
- * What a Service proxy answers at /healthz and /livez (KEP-3836; upstream pkg/proxy/healthcheck/proxy_health.go, release 1.36).
+ * The answers of a Service proxy at /healthz and /livez (KEP-3836; upstream pkg/proxy/healthcheck/proxy_health.go, release 1.36).
  *
  * A family is late when a change has waited for the timeout and no sync has come. /livez is 503 while the proxy is not healthy, /healthz also while
  * the node is about to go. A load balancer then takes the node out, and nobody restarts the proxy.

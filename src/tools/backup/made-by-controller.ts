@@ -1,6 +1,6 @@
 /**
- * Which slices and Endpoints controllers make of other objects that are backed up, and what servers make of themselves. A backup leaves them out: after a
- * restore they are made anew, and restored ones would stand beside those.
+ * Objects that controllers make from backed up objects, and objects that servers make by themselves. A backup leaves them out: after a restore they
+ * are made anew, and restored ones would stand beside the new ones.
  *
  *   slices of the slice controller   made while their Service has a selector. Nobody keeps those of a Service that lost it, or that was deleted
  *                                    without them: they are backed up. Those that name a Service that is gone as their owner are being deleted

@@ -1,6 +1,6 @@
 /**
- * The slices of upstream's controller, or of ours, against the Pods. A Service with too few endpoints wastes Pods; one with too many sends clients to nobody.
- * Which endpoint stands in which slice is not judged.
+ * The slices of upstream's controller, or of ours, against the Pods. A Service with too few endpoints wastes Pods; one with too many sends clients to
+ * addresses where nothing answers. Which endpoint stands in which slice is not judged.
  */
 import type { EndpointSlice, Pod } from "../../api/meta/kubernetes";
 import { SLICE_CONTROLLER } from "../../api/meta/endpoint-keys";

@@ -93,8 +93,8 @@ function make(env: Env): Authenticator {
 }
 
 /**
- * Tokens that nobody has seen go to the one object that knows all of them, together. What a flood of made-up ones costs is bounded, and a valid one among
- * them is checked with them.
+ * Unknown tokens are sent together to the one object that knows all tokens. So a flood of made-up tokens has a bounded cost, and a valid one among
+ * them is checked with the others.
  */
 async function verifyAll(env: Env, tokens: BearerToken[]): Promise<Awaited<ReturnType<TokensRpc["verifyTokens"]>>> {
   const verify = () => verifyTokensOf(() => bearerTokens(env), tokens);

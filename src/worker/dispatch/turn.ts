@@ -12,7 +12,7 @@ export async function turn(
 ): Promise<HeldSeats | undefined> {
   const flow = { cluster: url.cluster, user: access.isOpen ? "" : senderOf(access), isExempt: !access.isOpen && access.makesClusters };
   const begun = beginRequest({ verb, config, ...flow, ...more, signal: request.signal });
-  // Otherwise the platform drops the request of a client that left, and whoever hears its turn is gone.
+  // Otherwise the platform drops the request of a client that left, and nothing takes the request's turn.
   if (begun instanceof Promise) waitUntil(begun);
   return begun;
 }

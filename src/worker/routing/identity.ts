@@ -24,7 +24,7 @@ let start: string | undefined;
 /** Renews the Lease of this place in the cluster of an answered request, unless it was renewed recently. Never rejects. */
 export async function renewServed(env: Env, cluster: string, request: Request): Promise<void> {
   const keeper = keeperOf(env, request);
-  // What only reads makes no object in a cluster that nobody has written to.
+  // Reads alone make no object in a cluster without writes.
   if (keeper?.isDue(cluster) && isBootstrapped(cluster)) await keeper.renew(cluster);
 }
 

@@ -292,8 +292,8 @@ export const VARIABLES = {
   serverStartedAtMs: variable({ name: "SERVER_STARTED_AT", byDefault: "0", read: (text) => ok(Number(text)) }),
   /** PEM text of the authorities that sign the server's certificates, as each namespace tells it; "" = nobody is told. `npm start` sets it. */
   rootCertificates: variable({ name: "ROOT_CA", byDefault: "", isVerbatim: true, read: anyText }),
-  /** no other machine reaches this server. `npm start` says so; a deployed Worker never does */
-  loopbackOnly: variable({ name: "LOOPBACK_ONLY", byDefault: "false", read: trueOrFalse }),
+  /** no other machine reaches this server. `npm start` says so; a deployed Worker never does, whatever else stands there */
+  loopbackOnly: variable({ name: "LOOPBACK_ONLY", byDefault: "false", read: (text) => ok(text === "true") }),
 } as const;
 
 /** Variables that are read where they are used: those of access control (src/access/settings.ts), and the name of the place. */

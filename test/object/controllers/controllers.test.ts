@@ -245,11 +245,14 @@ describe("GET /check/controllers", () => {
       const { controllers } = (await cluster.must("GET", "/check/controllers")) as unknown as ControllersView;
       return controllers.find((one) => one.name === name);
     };
-    await vi.waitFor(async () => expect(await view("namespaces")).toMatchObject({ state: "on", last: { left: false } }), PATIENCE);
-    const before = await view("namespaces");
-    expect(before).toMatchObject({ totals: { done: 1 } });
     expect(await view("garbage-collection")).toEqual({ name: "garbage-collection", state: "off" });
-    expect(await view("namespaces")).toEqual(before);
+    // Passes that were asked for before may come late. A look that made one would never find the same twice.
+    await vi.waitFor(async () => {
+      const first = await view("namespaces");
+      expect(first).toMatchObject({ state: "on", last: { left: false }, totals: { done: 1 } });
+      expect(first).not.toHaveProperty("runningSinceMs");
+      expect(await view("namespaces")).toEqual(first);
+    }, PATIENCE);
   });
 });
 

@@ -1,6 +1,6 @@
 /** Schema and statements of the repair controller's rows: its cursors, its suspects, its counters. */
 import { addressCounts, nodePortCounts } from "../../src/addresses/repair/repair-counts";
-import type { Followed, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
+import type { RepairedStore, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
 import type { SettingsStorage } from "../../src/addresses/repair/settings-watch";
 import type { SqlRow } from "./sql-row";
 
@@ -42,7 +42,7 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
     return new Map(rows.map(({ type, value }) => [type as string, value as number]));
   };
   return {
-    progressLoad(what: Followed) {
+    progressLoad(what: RepairedStore) {
       const [row] = sql.exec<SqlRow>("SELECT incarnation, revision, swept_to, urgent FROM repair_progress WHERE store = ?", what).toArray();
       if (!row) return { cursor: undefined, sweptTo: "", urgent: true };
       const incarnation = row.incarnation as string;

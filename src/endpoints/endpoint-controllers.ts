@@ -18,7 +18,7 @@ import { clusterName } from "../tenancy/cluster-id";
 import { endpointsPass } from "./controller/endpoints-pass";
 import { savedCounts } from "./controller/kept-counts";
 import { mirrorPass } from "./controller/mirror-pass";
-import type { ControllerPorts } from "./controller/ports";
+import type { EndpointControllerPorts } from "./controller/ports";
 import { slicesPass } from "./controller/slices-pass";
 import type { EndpointCounts, EndpointCountsRpc } from "./rpc/endpoint-counts";
 
@@ -110,7 +110,7 @@ export const mirroringController: Entry<CountedController> = {
 function passOf(
   setting: EndpointControllerSetting,
   reporter: string,
-  make: (ports: ControllerPorts, store: (definition: ResourceDefinition) => WrittenStore) => Pass,
+  make: (ports: EndpointControllerPorts, store: (definition: ResourceDefinition) => WrittenStore) => Pass,
 ): Pass {
   const { clock, cluster, config, peers, recorder, tables } = setting;
   const instance = `${reporter}-${clusterName(cluster)}`;

@@ -30,8 +30,8 @@ import { configuredFindings, VARIABLE_ROWS, variableTable } from "./variables";
 /** Pages at the root: hosts look for them there. */
 const ROOT_PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 
-/** Files whose comments no check reads: those of tests, and those that wait for the frame of controllers. */
-const WITHOUT_COMMENTS = /^(test|src\/(controllers|nodes|endpoints\/controller|addresses\/repair))\//;
+/** Files whose comments no check reads. */
+const WITHOUT_COMMENTS = /^test\//;
 
 interface Tidying {
   root: string;

@@ -15,49 +15,9 @@ interface Declaration {
   isExported: boolean;
 }
 
-/** A name that a file declares although another one has it. */
-interface NameException {
-  name: string;
-  path: string;
-  reason: string;
-}
-
-const FRAME = "to be renamed or removed after the frame of controllers";
-
-/** Names of Kubernetes' own, each with its reason, and those that wait for a change under way. */
-const NAME_EXCEPTIONS: readonly NameException[] = [
-  ["BoundPod", "src/nodes/lifecycle/bound-pods.ts"],
-  ["ControllerPorts", "src/endpoints/controller/ports.ts"],
-  ["Disruption", "src/nodes/lifecycle/zone-turns.ts"],
-  ["Eviction", "src/nodes/taint-eviction/evictions.ts"],
-  ["Followed", "src/addresses/repair/repair-ports.ts"],
-  ["Listing", "src/controllers/garbage-collection/stored-graph.ts"],
-  ["NodeState", "src/proxy-health/pushed/health-tally.ts"],
-  ["Outcome", "src/nodes/lifecycle/lifecycle-writes.ts"],
-  ["Pass", "src/controllers/namespaces/namespace-deletion.ts"],
-  ["Round", "src/addresses/repair/round.ts"],
-  ["Taint", "src/nodes/lifecycle/node-state.ts"],
-  ["Taint", "src/nodes/taint-eviction/tolerations.ts"],
-  ["Toleration", "src/nodes/taint-eviction/tolerations.ts"],
-  ["Verb", "src/endpoints/controller/endpoints-pass.ts"],
-  ["Written", "src/endpoints/controller/slice-writer.ts"],
-].map(([name = "", path = ""]) => ({ name, path, reason: FRAME }));
-
-/** One finding, with all places, for each name that is declared more than once, and for each exception that nothing needs. */
-export function repeatedTypeNames(files: Iterable<Declaring>, exceptions: readonly NameException[] = NAME_EXCEPTIONS): string[] {
-  const declarations = [...files].flatMap(declarationsOf);
-  const isException = ({ name, path }: Declaration): boolean => exceptions.some((one) => one.name === name && one.path === path);
-  const problems = (considered: readonly Declaration[]): string[] =>
-    [...byName(considered)].flatMap(([name, found]) => problemOf(name, found));
-  const unneeded = exceptions.filter((one) => {
-    const others = declarations.filter((declared) => declared.name === one.name);
-    const counted = others.filter((declared) => declared.path === one.path || !isException(declared));
-    return problemOf(one.name, counted).length === 0;
-  });
-  return [
-    ...problems(declarations.filter((declared) => !isException(declared))),
-    ...unneeded.map(({ name, path }) => `scripts/dev/tidy/type-names.ts excepts ${name} of ${path}, which nothing needs`),
-  ];
+/** One finding, with all places, for each name that is declared more than once. */
+export function repeatedTypeNames(files: Iterable<Declaring>): string[] {
+  return [...byName([...files].flatMap(declarationsOf))].flatMap(([name, found]) => problemOf(name, found));
 }
 
 /** The types of src, and those of the shells that no other file sees: a shell is named as its brain in src. */

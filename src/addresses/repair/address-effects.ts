@@ -8,7 +8,7 @@ import { lookAgain } from "./look-again";
 import { type Lookup, PAGE } from "./lookup";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
-import { addressId, emptyRound, parentKey, readIPAddress, readService, type Round, serviceId } from "./round";
+import { addressId, emptyRound, parentKey, readIPAddress, readService, type RepairRound, serviceId } from "./round";
 import { isHeldBy, judgeIPAddress, type WrongAddressKind } from "./rules";
 
 interface WrongAddress {
@@ -24,7 +24,7 @@ export class AddressEffects {
   ) {}
 
   /** Judges the round's IPAddresses: has wrong ones deleted or released, and compares the rows of those that clients made. */
-  async repair(round: Round): Promise<void> {
+  async repair(round: RepairRound): Promise<void> {
     const { clock, storage } = this.ports;
     const wrong: WrongAddress[] = [];
     const swept: IPAddress[] = [];

@@ -3,12 +3,12 @@ import type { Service } from "../../api/meta/kubernetes";
 import type { Prefix } from "../../core/net/prefix";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { givesOut } from "../topology/range-index";
-import { addressId, parentKey, type Round, serviceId } from "./round";
+import { addressId, parentKey, type RepairRound, serviceId } from "./round";
 import { type ClusterIP, judgeClusterIP, type ServiceFinding } from "./rules";
 
 /** The finding about one address of a Service; undefined = something that the judgement needs could not be read. */
 export function judgeInRound(
-  round: Round,
+  round: RepairRound,
   ranges: PrefixIndex<Prefix>,
   service: Service,
   ip: ClusterIP | undefined,
@@ -22,7 +22,7 @@ export function judgeInRound(
 }
 
 /** Whether the IPAddress of that name, or the Service that it names, could not be read: any conclusion might be wrong. */
-export function isUncertain({ addresses, unreadable }: Round, name: string): boolean {
+export function isUncertain({ addresses, unreadable }: RepairRound, name: string): boolean {
   if (unreadable.size === 0) return false;
   const object = addresses.get(name);
   return unreadable.has(addressId(name)) || (object !== undefined && unreadable.has(serviceId(parentKey(object))));

@@ -5,7 +5,7 @@ import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
-import { addressId, readIPAddress, readService, type Round, serviceId, wantParent } from "./round";
+import { addressId, readIPAddress, readService, type RepairRound, serviceId, wantParent } from "./round";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { readClusterIP } from "./rules";
 
@@ -23,7 +23,7 @@ export class Lookup {
   ) {}
 
   /** Completes the round: each Service with the IPAddresses of its addresses, each IPAddress with the Service that it names. */
-  async complete(round: Round): Promise<void> {
+  async complete(round: RepairRound): Promise<void> {
     await this.#readServices(round);
     const names = new Set([...round.addresses].flatMap(([name, object]) => (object ? [] : [name])));
     for (const service of round.services.values()) {
@@ -40,7 +40,7 @@ export class Lookup {
     await this.#readServices(round);
   }
 
-  async #readServices(round: Round): Promise<void> {
+  async #readServices(round: RepairRound): Promise<void> {
     const wanted = [...round.wanted].filter(([key]) => !round.services.has(key));
     round.wanted.clear();
     for (const chunk of chunksOf(wanted, PAGE)) {
@@ -53,7 +53,7 @@ export class Lookup {
   }
 
   /** The ranges against which the round's Services are judged; without Services nobody asks for them. */
-  async rangesFor(round: Round): Promise<PrefixIndex<Prefix>> {
+  async rangesFor(round: RepairRound): Promise<PrefixIndex<Prefix>> {
     if (round.services.size === 0) return NO_RANGES;
     const ranges = await this.ports.ranges();
     if (this.#index?.ranges !== ranges) this.#index = { ranges, index: rangeIndex(ranges) };
@@ -61,7 +61,7 @@ export class Lookup {
   }
 
   /** The object in a stored text. Undefined = there is none, or it cannot be read; the round notes the second. */
-  read<T>(round: Round, id: string, text: string | null | undefined, parse: (text: string) => T | undefined): T | undefined {
+  read<T>(round: RepairRound, id: string, text: string | null | undefined, parse: (text: string) => T | undefined): T | undefined {
     if (text === null || text === undefined) return undefined;
     const object = parse(text);
     if (object) return object;

@@ -1,6 +1,6 @@
 /**
- * The repair of node ports, every three minutes as upstream's: one sweep of the Services in each interval, or every sweep that was asked for,
- * compares the node ports of what it reads with their rows; at its end all rows are looked through for those that leaked.
+ * The repair of node ports, every three minutes as upstream's. One sweep of the Services in each interval, or every sweep that was asked for, compares
+ * the node ports of what it reads with their rows. At its end all rows are looked through for those that leaked.
  *
  * | of the sweep under way | step        | then                                                        |
  * |------------------------|-------------|-------------------------------------------------------------|
@@ -23,7 +23,7 @@ import { isLeakId, LeakSights, NODE_PORTS_INTERVAL_MS } from "./leak-sights";
 import { nodePortEvent } from "./node-port-events";
 import { nodePortType } from "./repair-counts";
 import type { RepairPorts } from "./repair-ports";
-import type { Round } from "./round";
+import type { RepairRound } from "./round";
 
 /** Cron does not come on the second. */
 const DUE_MS = NODE_PORTS_INTERVAL_MS - 10_000;
@@ -67,7 +67,7 @@ export class NodePortCheck {
   }
 
   /** Has the rows of the round's Services put right, and reports what was found. */
-  async compare({ compared, services }: Pick<Round, "compared" | "services">): Promise<void> {
+  async compare({ compared, services }: Pick<RepairRound, "compared" | "services">): Promise<void> {
     const holding = [...compared].flatMap((key) => services.get(key) ?? []).filter((service) => needsNodePort(specOf(service)));
     if (holding.length === 0) return;
     try {

@@ -1,6 +1,6 @@
 /** The counters of repair by their types: one table has those of addresses and those of node ports. */
 import type { RepairCounts } from "../rpc/repair";
-import { CRON_AT, type RepairStorage, SLICE_ENDED_AT, SWEEPS_ENDED } from "./repair-ports";
+import { CRON_AT, type RepairStorage, PORTION_ENDED_AT, SWEEPS_ENDED } from "./repair-ports";
 
 const NODE_PORT = "nodePort.";
 
@@ -24,6 +24,6 @@ export function nodePortCounts(all: ReadonlyMap<string, number>): RepairCounts["
 
 /** The counters of this controller for /metrics. */
 export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
-  const lastRuns = { cronMs: storage.numberGet(CRON_AT), repairMs: storage.numberGet(SLICE_ENDED_AT) };
+  const lastRuns = { cronMs: storage.numberGet(CRON_AT), repairMs: storage.numberGet(PORTION_ENDED_AT) };
   return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED), lastRuns };
 }

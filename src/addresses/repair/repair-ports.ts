@@ -10,7 +10,7 @@ import type { WriteRequest, WriteResult } from "../../api/rpc/store";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 
 /** The two stores that are followed and swept. */
-export type Followed = "services" | "ipaddresses";
+export type RepairedStore = "services" | "ipaddresses";
 
 /** How far a store has been read. */
 export interface Progress {
@@ -18,16 +18,16 @@ export interface Progress {
   cursor: StoreCursor | undefined;
   /** the storage key behind which the sweep goes on; "" = at its beginning */
   sweptTo: string;
-  /** the sweep under way replaces a lost history: it does not wait between its slices */
+  /** the sweep under way replaces a lost history: it does not wait between its portions */
   urgent: boolean;
 }
 
 /** Set by a caller that asks for a full sweep. The pass that begins that sweep, after the one under way, clears it. */
 export const SWEEP_ASKED = "sweepAsked";
-/** When the last slice of the sweep began (milliseconds since the epoch). */
-export const SLICED_AT = "slicedAt";
-/** When a pass with a slice of the sweep last came to its end (milliseconds since the epoch). */
-export const SLICE_ENDED_AT = "sliceEndedAt";
+/** When the last portion of the sweep began (milliseconds since the epoch). */
+export const PORTIONED_AT = "slicedAt";
+/** When a pass with a portion of the sweep last came to its end (milliseconds since the epoch). */
+export const PORTION_ENDED_AT = "sliceEndedAt";
 /** Full sweeps that came to their end. */
 export const SWEEPS_ENDED = "sweeps";
 /** When cron last poked (milliseconds since the epoch). */
@@ -43,9 +43,9 @@ export interface Tries {
 
 /** Rows of the controller's object. Every method is synchronous and atomic. */
 export interface RepairStorage {
-  progressLoad(what: Followed): Progress;
-  progressSave(what: Followed, progress: Progress): void;
-  /** numbers kept by name, such as the mark of a check or the time of a slice; 0 when unset */
+  progressLoad(what: RepairedStore): Progress;
+  progressSave(what: RepairedStore, progress: Progress): void;
+  /** numbers kept by name, such as the mark of a check or the time of a portion; 0 when unset */
   numberGet(name: string): number;
   numberSet(name: string, value: number): void;
   /** adds a suspect (`services/ns/name`, `ipaddresses/name` or `nodeports/protocol/number/ns/name`); of two times the earlier counts. Without `tries` its tries stay as they are */

@@ -5,7 +5,7 @@
  * A pass reads
  * - the changes since its cursors (sweep.ts),
  * - suspects of earlier passes: IPAddresses too young to be judged, addresses that were under way (look-again.ts),
- * - at most once a minute, when cron or its alarm asks, a slice of everything (sweep.ts),
+ * - at most once a minute, when cron or its alarm asks, a portion of everything (sweep.ts),
  *
  * looks up their counterparts (lookup.ts), judges them (rules.ts) and proposes (service-effects.ts, address-effects.ts). A healthy cluster is
  * only read; nothing is written but the cursors, once in a pass, if they moved. Rows are compared in the order of addresses, in which neighbours
@@ -25,11 +25,11 @@ import { isLeakId } from "./leak-sights";
 import { Lookup, PAGE } from "./lookup";
 import { NodePortCheck } from "./node-port-check";
 import { OwnerCheck } from "./owner-check";
-import { type RepairPorts, SLICE_ENDED_AT } from "./repair-ports";
+import { type RepairPorts, PORTION_ENDED_AT } from "./repair-ports";
 import { RepairReports } from "./repair-reports";
 import { emptyRound, wantSuspect } from "./round";
 import { ServiceEffects } from "./service-effects";
-import { SLICE, STORES, Sweep } from "./sweep";
+import { PORTION, STORES, Sweep } from "./sweep";
 import { UnservedLoadBalancers } from "./unserved-load-balancers";
 
 /** After this time the pass asks for another one. */
@@ -73,7 +73,7 @@ export class Repairer {
     });
   }
 
-  /** One pass; with `sweeps`, the slice of everything too, if it is due. What is left goes on at once, unless something failed. */
+  /** One pass; with `sweeps`, the portion of everything too, if it is due. What is left goes on at once, unless something failed. */
   run({ sweeps = true } = {}): Promise<PassResult> {
     this.#sweeps = sweeps;
     this.#hasFailed = false;
@@ -95,18 +95,18 @@ export class Repairer {
     const { clock, storage } = this.ports;
     const endAt = clock.now() + PASS_BUDGET_MS;
     this.#sweep.begin();
-    const sliceDue = this.#sweeps && this.#sweep.takeSlice();
+    const portionDue = this.#sweeps && this.#sweep.takePortion();
     const pace = new Pace(clock, this.#sweep.isAwaited ? REST_URGENTLY : REST_GENTLY);
     let left = true;
-    for (let slice = sliceDue ? SLICE : 0; left && round.mayGoOn(); slice = Math.max(0, slice - PAGE)) {
-      left = await this.#page(round, slice > 0, pace);
-      left ||= slice > PAGE && this.#sweep.isUnderWay;
+    for (let portion = portionDue ? PORTION : 0; left && round.mayGoOn(); portion = Math.max(0, portion - PAGE)) {
+      left = await this.#page(round, portion > 0, pace);
+      left ||= portion > PAGE && this.#sweep.isUnderWay;
       if (left) await pace.rest();
     }
     if (!left && this.#sweep.isFull) left = await this.#checkEveryOwner(endAt, pace);
     // However much there is to do: the bitmaps must not wait for a cluster at rest.
-    else if (sliceDue) await this.#owners.run(false, endAt, pace);
-    if (sliceDue) storage.numberSet(SLICE_ENDED_AT, clock.now());
+    else if (portionDue) await this.#owners.run(false, endAt, pace);
+    if (portionDue) storage.numberSet(PORTION_ENDED_AT, clock.now());
     return left;
   }
 
@@ -124,18 +124,18 @@ export class Repairer {
   }
 
   /** One page of everything that there is to read. Answers whether there is more. */
-  async #page(pass: FrameRound, slice: boolean, pace: Pace): Promise<boolean> {
+  async #page(pass: FrameRound, portion: boolean, pace: Pace): Promise<boolean> {
     const { clock, storage } = this.ports;
     const round = emptyRound();
     const leaseUntil = clock.now() + SUSPECT_LEASE_MS;
     const suspects = storage.suspectsTake(clock.now(), PAGE, leaseUntil);
     try {
       for (const id of suspects) if (!isLeakId(id)) wantSuspect(round, id);
-      const read = await Promise.all(STORES.map((what) => this.#sweep.read(what, round, slice)));
+      const read = await Promise.all(STORES.map((what) => this.#sweep.read(what, round, portion)));
       this.#unserved.want(round);
       await this.#lookup.complete(round);
       pass.noteRead(round.services.size + round.addresses.size);
-      if (slice) await pace.rest();
+      if (portion) await pace.rest();
       await this.#services.repair(round, await this.#lookup.rangesFor(round));
       await this.#addresses.repair(round);
       await this.#nodePorts.compare(round);

@@ -6,7 +6,7 @@ import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service"
 import type { FedChange } from "../../api/rpc/object-feed";
 import type { ObjectKey } from "../../api/rpc/store";
 
-export interface Round {
+export interface RepairRound {
   /** by `namespace/name` */
   services: Map<string, Service>;
   /** Services, by `namespace/name`, of whose end a change told */
@@ -25,7 +25,7 @@ export interface Round {
   unreadable: Set<string>;
 }
 
-export function emptyRound(): Round {
+export function emptyRound(): RepairRound {
   return {
     services: new Map(),
     gone: new Set(),
@@ -39,7 +39,7 @@ export function emptyRound(): Round {
 }
 
 /** Has the object read and its rows compared. `id`: `services/ns/name` or `ipaddresses/name` */
-export function wantSuspect(round: Round, id: string): void {
+export function wantSuspect(round: RepairRound, id: string): void {
   const [what = "", ...rest] = id.split("/");
   const name = rest.join("/");
   if (what === "services") {
@@ -52,7 +52,7 @@ export function wantSuspect(round: Round, id: string): void {
 }
 
 /** The functions that note answer whether the object could be read. */
-export function noteServiceChange(round: Round, { deleted, object }: FedChange): boolean {
+export function noteServiceChange(round: RepairRound, { deleted, object }: FedChange): boolean {
   const service = readService(object);
   if (!service) return false;
   const key = keyOf(service);
@@ -64,7 +64,7 @@ export function noteServiceChange(round: Round, { deleted, object }: FedChange):
 }
 
 /** Has the Service looked at that the IPAddress names, even when the object is gone: it may have a successor. */
-export function noteAddressChange(round: Round, { deleted, object }: FedChange): boolean {
+export function noteAddressChange(round: RepairRound, { deleted, object }: FedChange): boolean {
   const address = readIPAddress(object);
   if (!address) return false;
   round.addresses.set(address.metadata?.name ?? "", deleted ? undefined : address);
@@ -73,14 +73,14 @@ export function noteAddressChange(round: Round, { deleted, object }: FedChange):
 }
 
 /** The object that a store has now replaces one from an earlier change. `compares`: so are its node ports with their rows. */
-export function noteSweptService(round: Round, text: string, compares: boolean): boolean {
+export function noteSweptService(round: RepairRound, text: string, compares: boolean): boolean {
   const service = readService(text);
   if (service) round.services.set(keyOf(service), service);
   if (service && compares) round.compared.add(keyOf(service));
   return service !== undefined;
 }
 
-export function noteSweptAddress(round: Round, text: string): boolean {
+export function noteSweptAddress(round: RepairRound, text: string): boolean {
   const address = readIPAddress(text);
   if (!address) return false;
   const { name = "" } = address.metadata ?? {};
@@ -89,7 +89,7 @@ export function noteSweptAddress(round: Round, text: string): boolean {
   return true;
 }
 
-export function wantParent(round: Round, object: IPAddress): void {
+export function wantParent(round: RepairRound, object: IPAddress): void {
   const parent = parentServiceOf(object);
   const key = parentKey(object);
   if (parent && !round.services.has(key) && !round.unreadable.has(serviceId(key))) round.wanted.set(key, parent);

@@ -12,7 +12,7 @@ import { lookAgain } from "./look-again";
 import { type Lookup, PAGE } from "./lookup";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
-import { emptyRound, readService, type Round, serviceId, wantSuspect } from "./round";
+import { emptyRound, readService, type RepairRound, serviceId, wantSuspect } from "./round";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { type ClusterIP, readClusterIP, type ServiceFinding } from "./rules";
 
@@ -40,7 +40,7 @@ export class ServiceEffects {
   ) {}
 
   /** Puts right what is wrong with the addresses of the round's Services, and reports what nobody but a client can put right. */
-  async repair(round: Round, ranges: PrefixIndex<Prefix>): Promise<void> {
+  async repair(round: RepairRound, ranges: PrefixIndex<Prefix>): Promise<void> {
     const { proposals, doubts } = judge(round, ranges);
     for (const chunk of chunksOf(proposals, PAGE)) await this.#propose(chunk);
     for (const chunk of chunksOf(doubts, PAGE)) await this.#reportDoubts(chunk);
@@ -113,7 +113,7 @@ export class ServiceEffects {
 }
 
 /** What is to be done about the Services of a round. Healthy addresses are proposed only where their rows are compared too. */
-function judge(round: Round, ranges: PrefixIndex<Prefix>): { proposals: Proposal[]; doubts: Doubt[] } {
+function judge(round: RepairRound, ranges: PrefixIndex<Prefix>): { proposals: Proposal[]; doubts: Doubt[] } {
   const proposals: Proposal[] = [];
   const doubts: Doubt[] = [];
   for (const service of round.services.values()) {

@@ -1,25 +1,25 @@
 /**
- * How far repair has read the two stores. It follows their histories, and sweeps everything in slices: at most one slice a minute, so that what
+ * How far repair has read the two stores. It follows their histories, and sweeps everything in portions: at most one portion a minute, so that what
  * no change announces is found too.
  *
- * A full sweep does not wait between its slices. It makes up for a history that was lost (rule 23) or never read, follows a change of the
+ * A full sweep does not wait between its portions. It makes up for a history that was lost (rule 23) or never read, follows a change of the
  * configuration, and can be asked for.
  *
  * At a crash: `saveMoved` comes after the proposals of what was read, so what was read since is read again.
  */
 import { PAGE } from "./lookup";
-import { type Followed, type Progress, type RepairPorts, SLICED_AT, SWEEP_ASKED, SWEEPS_ENDED } from "./repair-ports";
+import { type RepairedStore, type Progress, type RepairPorts, PORTIONED_AT, SWEEP_ASKED, SWEEPS_ENDED } from "./repair-ports";
 import type { NodePortCheck } from "./node-port-check";
 import type { RepairReports } from "./repair-reports";
-import { noteAddressChange, noteServiceChange, noteSweptAddress, noteSweptService, type Round } from "./round";
+import { noteAddressChange, noteServiceChange, noteSweptAddress, noteSweptService, type RepairRound } from "./round";
 
-export const STORES: readonly Followed[] = ["services", "ipaddresses"];
+export const STORES: readonly RepairedStore[] = ["services", "ipaddresses"];
 
 /** Changes read by one call. Most are of healthy objects, and they must not come faster than they are read. */
 const CHANGES = 400;
-/** Objects of one slice of the sweep, per store: 10,000 Services are swept in five minutes. */
-export const SLICE = 2_000;
-const SLICE_INTERVAL_MS = 50_000;
+/** Objects of one portion of the sweep, per store: 10,000 Services are swept in five minutes. */
+export const PORTION = 2_000;
+const PORTION_INTERVAL_MS = 50_000;
 
 /** Since when a full sweep is under way (milliseconds since the epoch); 0 = none is. */
 const SWEEPING_SINCE = "sweeping";
@@ -28,7 +28,7 @@ const SWEEP_AWAITED = "sweepAwaited";
 
 /** One read of a store: where reading goes on if the round succeeds. */
 export interface ReadPage {
-  what: Followed;
+  what: RepairedStore;
   progress: Progress;
   /** `progress` differs from the saved one */
   moved: boolean;
@@ -39,8 +39,8 @@ export interface ReadPage {
 
 export class Sweep {
   /** during a pass: how far it has come, and which stores' progress is not saved */
-  readonly #progress = new Map<Followed, Progress>();
-  readonly #moved = new Set<Followed>();
+  readonly #progress = new Map<RepairedStore, Progress>();
+  readonly #moved = new Set<RepairedStore>();
 
   constructor(
     private readonly ports: Pick<RepairPorts, "clock" | "ipAddresses" | "recorder" | "services" | "storage">,
@@ -114,18 +114,18 @@ export class Sweep {
     return STORES.some((what) => this.#progressOf(what).sweptTo !== "");
   }
 
-  /** Whether the next slice is due; if so, the interval to the one after begins now. */
-  takeSlice(): boolean {
+  /** Whether the next portion is due; if so, the interval to the one after begins now. */
+  takePortion(): boolean {
     const { clock, storage } = this.ports;
-    const sinceMs = clock.now() - storage.numberGet(SLICED_AT);
+    const sinceMs = clock.now() - storage.numberGet(PORTIONED_AT);
     // A clock that was set back must not stop the sweep.
-    const isDue = sinceMs >= SLICE_INTERVAL_MS || sinceMs < 0;
-    if (isDue) storage.numberSet(SLICED_AT, clock.now());
+    const isDue = sinceMs >= PORTION_INTERVAL_MS || sinceMs < 0;
+    if (isDue) storage.numberSet(PORTIONED_AT, clock.now());
     return isDue;
   }
 
-  /** Reads the changes since the cursor, and with `slice` a page of the sweep. A store whose history was lost or never read is swept at once. */
-  async read(what: Followed, round: Round, slice: boolean): Promise<ReadPage> {
+  /** Reads the changes since the cursor, and with `portion` a page of the sweep. A store whose history was lost or never read is swept at once. */
+  async read(what: RepairedStore, round: RepairRound, portion: boolean): Promise<ReadPage> {
     const store = what === "services" ? this.ports.services : this.ports.ipAddresses;
     const noteChange = what === "services" ? noteServiceChange : noteAddressChange;
     const progress = { ...this.#progressOf(what) };
@@ -141,7 +141,7 @@ export class Sweep {
       more = changes.more;
       progress.cursor = changes.cursor;
     }
-    if (!slice && !progress.urgent) return { what, progress, moved, more, isLast: false };
+    if (!portion && !progress.urgent) return { what, progress, moved, more, isLast: false };
     // A crash must not leave a sweep that compares at the place where the one before it stood.
     const begins = what === "services" && progress.sweptTo === "" && this.nodePorts.begin(this.#fullSince);
     if (begins) this.ports.storage.progressSave(what, this.#progressOf(what));
@@ -171,7 +171,7 @@ export class Sweep {
     this.#moved.clear();
   }
 
-  #progressOf(what: Followed): Progress {
+  #progressOf(what: RepairedStore): Progress {
     return this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true };
   }
 }

@@ -21,7 +21,7 @@ import { objectKey } from "../../api/store/state/keys";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import { specOf } from "../../api/registry/services/predicates";
 import type { RepairPorts } from "./repair-ports";
-import type { Round } from "./round";
+import type { RepairRound } from "./round";
 
 /** A controller of load balancers has this time: clouds take two or three minutes to make one. */
 export const SERVED_WITHIN_MS = 5 * 60_000;
@@ -55,7 +55,7 @@ export class UnservedLoadBalancers {
   }
 
   /** Has the round read the Services whose time is over. To be called before the round reads what it wants. */
-  want({ services, wanted }: Pick<Round, "services" | "wanted">): void {
+  want({ services, wanted }: Pick<RepairRound, "services" | "wanted">): void {
     const isWanted = ([key, one]: [string, Unserved]): boolean => this.#sought.has(key) || this.#isDue(one);
     this.#read = [...this.#rows]
       .filter(isWanted)
@@ -65,7 +65,7 @@ export class UnservedLoadBalancers {
   }
 
   /** Notes which of the round's Services are served, and tells of those that have not been for long. Never rejects. */
-  async look({ services, gone }: Pick<Round, "services" | "gone">): Promise<void> {
+  async look({ services, gone }: Pick<RepairRound, "services" | "gone">): Promise<void> {
     // What cannot be read is noted anew when it can be.
     for (const key of [...gone, ...this.#read]) if (!services.has(key)) this.#forget(key);
     this.#sought = new Set([...this.#sought].filter((key) => !this.#read.includes(key)));

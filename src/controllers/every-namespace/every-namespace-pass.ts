@@ -1,5 +1,5 @@
 /**
- * The pass of a controller that keeps one object in each active namespace. It keeps as rows which namespaces are active and which have their object, and
+ * The pass of a controller that keeps one object in each active namespace. Its rows say which namespaces are active, and which have their object. It
  * reads on in the histories of the two stores, so a pass without news costs two calls.
  */
 import type { KubeObject, Namespace } from "../../api/meta/kubernetes";

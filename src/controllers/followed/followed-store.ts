@@ -39,7 +39,7 @@ export interface FedText {
 export type Cursors = Pick<KeptRows, "cursor" | "moveCursor">;
 
 /** A list that is not read to its end. */
-interface Listing {
+interface UnfinishedList {
   readonly listed: Set<string>;
   /** where the first page was read: the history behind it repeats what changes between the pages */
   cursor: StoreCursor | undefined;
@@ -47,7 +47,7 @@ interface Listing {
 }
 
 export class FollowedStore {
-  #listing: Listing | undefined;
+  #listing: UnfinishedList | undefined;
   /** A list was read to its end, and the history behind it was not. */
   #isBehindList = false;
   #isRead = false;

@@ -1,7 +1,7 @@
 /**
  * What a controller says of itself, for `GET /check/controllers` and /metrics. Counts are in memory alone, so they begin anew with the controller's object.
- * A failure that lasts is a row, because the object may sleep between two tries: the second failure in a row writes it, and the first pass that leaves nothing
- * takes it away.
+ * A failure that lasts is a row, because the object may sleep between two tries. The second failure in a row writes it, and the first pass that leaves
+ * nothing takes it away.
  */
 import type { RowStorage } from "../followed/row-storage";
 

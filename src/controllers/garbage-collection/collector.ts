@@ -42,7 +42,7 @@ const PASS_BUDGET_MS = 120_000;
 const PULL_BUDGET_MS = 60_000;
 
 /** The outcome of a write. `moot`: the object is gone, or refuses for good. `later`: examine the object again. */
-type Written = "done" | "moot" | "later";
+type CollectorOutcome = "done" | "moot" | "later";
 
 /** The object at each place; a place is absent when its store could not be asked. */
 type Found = ReadonlyMap<string, ObjectLinks | null>;
@@ -193,7 +193,7 @@ export class GarbageCollector {
     now: Found,
     owners: Found,
     { complete, known }: { complete: boolean; known: ReadonlySet<string> },
-  ): Promise<Written> {
+  ): Promise<CollectorOutcome> {
     const links = now.get(placeId(node));
     if (links === undefined) return "later";
     // Gone, or another object has its name. The history brings the change.
@@ -223,7 +223,7 @@ export class GarbageCollector {
   /** Ends the deletions that wait for the collector, of owners whose deletion was known before the last pull. */
   async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean }> {
     const isKnown = (node: GraphNode, finalizer: string): boolean => known.has(waitId(node, node.links.uid, finalizer));
-    const results: Written[] = [];
+    const results: CollectorOutcome[] = [];
     for (const owner of [...this.#rows.graph.served]) {
       if (!isKnown(owner, FINALIZER_ORPHAN) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
       if (this.#hasTaken(PASS_BUDGET_MS)) return { done: results.filter((result) => result === "done").length, left: true };
@@ -236,9 +236,9 @@ export class GarbageCollector {
     return { done: results.filter((result) => result === "done").length, left: results.includes("later") };
   }
 
-  async #orphan(dependents: readonly GraphNode[], owner: GraphNode): Promise<Written[]> {
+  async #orphan(dependents: readonly GraphNode[], owner: GraphNode): Promise<CollectorOutcome[]> {
     const now = await this.#read(dependents);
-    const results: Written[] = [];
+    const results: CollectorOutcome[] = [];
     await inParallel(dependents, WRITES_AT_ONCE, async (node) => {
       const links = now.get(placeId(node));
       if (links === undefined) return void results.push("later");
@@ -249,7 +249,7 @@ export class GarbageCollector {
     return results;
   }
 
-  async #release(owner: GraphNode, finalizer: string): Promise<Written> {
+  async #release(owner: GraphNode, finalizer: string): Promise<CollectorOutcome> {
     if (this.#hasTaken(PASS_BUDGET_MS)) return "later";
     const links = (await this.#read([owner])).get(placeId(owner));
     if (links === undefined) return "later";
@@ -275,7 +275,7 @@ export class GarbageCollector {
     }
   }
 
-  async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<Written> {
+  async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<CollectorOutcome> {
     const store = this.#stores.get(name);
     if (!store) return "moot";
     if (this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return "later";

@@ -46,7 +46,7 @@ export function decideDependent(links: ObjectLinks, states: readonly OwnerState[
 
 /**
  * The owners under Foreground deletion that wait for nobody any more. An owner waits for its dependents with blockOwnerDeletion, except
- * for those that wait for it in turn: the members of a circle go together, once nobody outside of it is waited for. (Upstream breaks a
+ * for those that wait for it in turn. The members of a circle go together, once nobody outside of it is waited for. (Upstream breaks a
  * circle when a deletion comes round to where it began, and so hangs when all members were deleted at once.)
  */
 export function releasableOwners(graph: OwnerGraph): GraphNode[] {

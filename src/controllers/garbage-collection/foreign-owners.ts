@@ -9,7 +9,7 @@
  * | in a namespace        | nowhere                                           | no    | an owner that is gone has dependents left, as after deletion |
  * | cluster-scoped        | of a kind in namespaces                           | yes   | no object can be meant, so nobody looks for one              |
  *
- * An owner is looked for by name and uid, and only if it is absent and no deletion of it was heard of: an ordinary deletion of an owner costs no call.
+ * An owner is looked for by name and uid, and only if it is absent and no deletion of it was heard of. An ordinary deletion of an owner costs no call.
  * Each dependent is told of once for each owner, as long as the collector's object lives. A later one repeats the same Event, whose series counts.
  */
 import type { EventReport } from "../../api/events/event-recorder";

@@ -1,6 +1,6 @@
 /**
- * The collector's graph as its rows have it, and what stores tell of it. A cursor moves in the transaction that stores the nodes read up to it: a page at a
- * time, as the list of a large cluster is too much for one transaction.
+ * The collector's graph as its rows have it, and what stores tell of it. A cursor moves in the transaction that stores the nodes read up to it. That
+ * is one page at a time: the list of a large cluster is too much for one transaction.
  */
 import type { Recorder } from "../../core/base/ports";
 import type { LinkChange, LinkedStore, StoreCursor } from "../../api/rpc/object-links";
@@ -16,7 +16,7 @@ const PAGES_MAX = 100;
 type PulledStore = Pick<LinkedStore, "changesSince" | "listMetadata"> & { readonly name: string };
 
 /** A list of a store that is not read to its end. */
-interface Listing {
+interface GraphListing {
   listed: Set<string>;
   /** where the first page was read */
   cursor: StoreCursor | undefined;
@@ -27,7 +27,7 @@ interface Listing {
 export class StoredGraph implements Saved {
   #cursors = new Map<string, StoreCursor>();
   #graph = new OwnerGraph(resolveOwner);
-  readonly #listings = new Map<string, Listing>();
+  readonly #listings = new Map<string, GraphListing>();
   #isAhead = false;
   #read = 0;
 
@@ -81,7 +81,7 @@ export class StoredGraph implements Saved {
    * Reads the whole list, or goes on with it. The cursor stands where the first page was read. The history repeats the changes between the pages.
    */
   async #listAgain(store: PulledStore, mayRead: () => boolean): Promise<void> {
-    const listing: Listing = this.#listings.get(store.name) ?? { listed: new Set(), cursor: undefined, after: "" };
+    const listing: GraphListing = this.#listings.get(store.name) ?? { listed: new Set(), cursor: undefined, after: "" };
     this.#listings.set(store.name, listing);
     do {
       const page = await store.listMetadata(listing.after, PAGE_ENTRIES);

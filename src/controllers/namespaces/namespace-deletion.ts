@@ -115,7 +115,7 @@ function failureOf(content: NamespaceContent, error: unknown): string {
 /** Steps 1 and 2. Rejects unless every store has closed the namespace. */
 export async function emptyEverywhere(contents: readonly NamespaceContent[], namespace: TerminatingNamespace): Promise<EmptyingProgress> {
   await closeEverywhere(contents, namespace);
-  const pass = new Pass(namespace);
+  const pass = new Emptying(namespace);
   await pass.empty(contents.filter(isPods));
   if (pass.isEmpty) await pass.empty(contents.filter((content) => !isPods(content)));
   return pass;
@@ -126,7 +126,7 @@ function isPods({ group, resource }: NamespaceContent): boolean {
 }
 
 /** The findings of one pass. */
-class Pass implements EmptyingProgress {
+class Emptying implements EmptyingProgress {
   readonly remaining = new Map<string, number>();
   readonly finalizers = new Map<string, number>();
   readonly failures: string[] = [];

@@ -1,7 +1,7 @@
 /**
- * The end of a namespace (rule 20). Besides the cluster's own controller, kube-controller-manager's or a client may write it. They close no store, so a
- * store that had not heard of the deletion would go on creating in a namespace that is gone, and what was created behind their last list would outlive
- * it (hazard 16). So the write that lets a namespace go closes it in every store first, and empties them.
+ * The end of a namespace (rule 20). Besides the cluster's own controller, kube-controller-manager's or a client may write it. They close no store. A
+ * store that had not heard of the deletion would go on creating in a namespace that is gone. What was created behind their last list would outlive it
+ * (hazard 16). So the write that lets a namespace go closes it in every store first, and empties them.
  *
  * What is left then, behind finalizers or during a graceful end, keeps the namespace while the cluster's own controller is off: nobody else looks after
  * it. While that is on, somebody ends the namespace by hand, and the answer is upstream's: the namespace goes, and that content stays behind.

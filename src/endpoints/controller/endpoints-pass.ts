@@ -28,17 +28,16 @@ import type { DueService } from "../sources/service-members";
 import { hasPods } from "../sources/service-pods";
 import { type LookResult, PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
-import type { ControllerPorts } from "./ports";
+import type { EndpointControllerPorts } from "./ports";
+import type { WriteOperation } from "./slice-writer";
 
-export interface EndpointsPassPorts extends ControllerPorts {
+export interface EndpointsPassPorts extends EndpointControllerPorts {
   services: ObjectFeed;
   pods: ObjectFeed;
   endpoints: WrittenStore;
 }
 
-type Verb = "create" | "update" | "delete";
-
-const FAILURES: Readonly<Record<Verb, readonly [reason: string, text: string]>> = {
+const FAILURES: Readonly<Record<WriteOperation, readonly [reason: string, text: string]>> = {
   create: ["FailedToCreateEndpoint", "Failed to create endpoint for service"],
   update: ["FailedToUpdateEndpoint", "Failed to update endpoint"],
   delete: ["FailedToDeleteEndpoint", "Failed to delete endpoint"],
@@ -116,7 +115,7 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
   async function write(
     key: string,
     endpoints: Endpoints,
-    verb: Verb,
+    verb: WriteOperation,
     request: WriteRequest,
     events: readonly ObjectEvent[] = [],
   ): Promise<LookResult> {
@@ -154,7 +153,7 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
 }
 
 /** Reason and text are upstream's; of a refused deletion upstream only writes a log line. */
-function failure(verb: Verb, key: string, message = ""): ObjectEvent {
+function failure(verb: WriteOperation, key: string, message = ""): ObjectEvent {
   const [reason, text] = FAILURES[verb];
   return { type: "Warning", reason, note: `${text} ${key}: ${message}` };
 }

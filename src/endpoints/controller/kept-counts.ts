@@ -1,6 +1,6 @@
 /**
- * What a controller counts for /metrics. Counts are one row, saved with the rows of the round that counted: only what is saved is shown, so a crash
- * loses counts that nobody has seen, and no counter goes back. Where rows of another form are dropped, counters begin at 0.
+ * What a controller counts for /metrics. Counts are one row, saved with the rows of the round that counted. Only what is saved is shown. So a
+ * crash loses counts that nobody has seen, and no counter goes back. Where rows of another form are dropped, counters begin at 0.
  *
  * Gauges are sums over Services. The share of each Service is a row, so that a controller that wakes up adds up without reading a Pod or a slice.
  */

@@ -23,10 +23,10 @@ import type { DueService } from "../sources/service-members";
 import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
 import { type LookResult, PassKit } from "./pass-kit";
-import type { ControllerPorts } from "./ports";
+import type { EndpointControllerPorts } from "./ports";
 import { type SliceWriterPorts, writeSlices } from "./slice-writer";
 
-export interface MirrorPassPorts extends ControllerPorts {
+export interface MirrorPassPorts extends EndpointControllerPorts {
   services: ObjectFeed;
   endpoints: ObjectFeed;
   slices: WrittenStore;

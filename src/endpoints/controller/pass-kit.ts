@@ -2,7 +2,7 @@
  * What the passes of all endpoint controllers are made of, on the ports of one: the frame (controllers/frame/frame.ts), whose pieces of work are looks at
  * Services.
  *
- * - Nothing is looked at before every feed has been read to its end once: what a controller knows of its own writes dies with its object, and the
+ * - Nothing is looked at before every feed has been read to its end once. What a controller knows of its own writes dies with its object, and the
  *   feeds have them all.
  * - The Services that wait for a look are rows, too (due-services.ts). A Service whose write is refused waits alone, longer each time. No change shortens
  *   the wait, so churn under a full quota makes no storm. A store that does not answer ends the round.
@@ -22,7 +22,7 @@ import { Frame } from "../../controllers/frame/frame";
 import type { Outcome } from "../../controllers/frame/round";
 import type { DueService } from "../sources/service-members";
 import { DueServices } from "./due-services";
-import type { ControllerPorts } from "./ports";
+import type { EndpointControllerPorts } from "./ports";
 import { Resync } from "./resync";
 import { ToldEvents } from "./told-events";
 
@@ -69,7 +69,7 @@ export class PassKit {
 
   /** @param action what the controller does, in CamelCase, for its events */
   constructor(
-    private readonly ports: ControllerPorts,
+    private readonly ports: EndpointControllerPorts,
     action: string,
   ) {
     this.rows = new KeptRows(ports.storage);

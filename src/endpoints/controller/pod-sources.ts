@@ -7,14 +7,14 @@ import { serviceFacts } from "../sources/service-facts";
 import { ServiceMembers } from "../sources/service-members";
 import type { FeedReader } from "../../controllers/followed/followed-store";
 import type { PassKit } from "./pass-kit";
-import type { ControllerPorts } from "./ports";
+import type { EndpointControllerPorts } from "./ports";
 
 export class PodSources {
   readonly members = new ServiceMembers();
 
   constructor(
     private readonly kit: Pick<PassKit, "rows" | "due">,
-    private readonly ports: Pick<ControllerPorts, "clock" | "batchMs">,
+    private readonly ports: Pick<EndpointControllerPorts, "clock" | "batchMs">,
   ) {}
 
   load(): void {

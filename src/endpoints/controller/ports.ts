@@ -3,7 +3,7 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import type { EventReport } from "../../api/events/event-recorder";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 
-export interface ControllerPorts {
+export interface EndpointControllerPorts {
   clock: Clock;
   recorder: Recorder;
   storage: RowStorage;

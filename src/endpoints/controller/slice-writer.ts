@@ -20,7 +20,7 @@ import { WRITES_AT_ONCE } from "../../controllers/frame/planned-work";
 export type WriteOperation = "create" | "update" | "delete";
 
 /** What became of the writes; `why` is upstream's text of what failed. */
-export interface Written {
+export interface SliceWrites {
   result: LookResult;
   why?: string;
 }
@@ -42,9 +42,13 @@ export interface SliceWriterPorts {
  *
  * @param ownerKey for the text
  */
-export async function writeSlices(ports: SliceWriterPorts, ownerKey: string, { create, update, remove }: SliceChanges): Promise<Written> {
+export async function writeSlices(
+  ports: SliceWriterPorts,
+  ownerKey: string,
+  { create, update, remove }: SliceChanges,
+): Promise<SliceWrites> {
   const { tracker, writer } = ports;
-  let failed: Written | undefined;
+  let failed: SliceWrites | undefined;
   const failure = (what: string, slice: EndpointSlice, why: string): string =>
     `failed to ${textOf(what, slice)} EndpointSlice for ${ports.owner} ${ownerKey}: ${why}`;
   const each = async (

@@ -20,10 +20,10 @@ import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
 import { type LookResult, PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
-import type { ControllerPorts } from "./ports";
-import { type SliceWriterPorts, writeSlices, type Written } from "./slice-writer";
+import type { EndpointControllerPorts } from "./ports";
+import { type SliceWriterPorts, writeSlices, type SliceWrites } from "./slice-writer";
 
-export interface SlicesPassPorts extends ControllerPorts {
+export interface SlicesPassPorts extends EndpointControllerPorts {
   services: ObjectFeed;
   pods: ObjectFeed;
   nodes: ObjectFeed;
@@ -113,8 +113,8 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
    * A refused write of one family does not keep the other from being written. Slices of a family that the Service has no more are deleted after a
    * refusal, too: under a full quota that makes room (upstream endpointslice/reconciler.go Reconcile). A store that does not answer is asked no more.
    */
-  async function writePlan(key: string, service: Service, plan: SlicePlan): Promise<Written[]> {
-    const written: Written[] = [];
+  async function writePlan(key: string, service: Service, plan: SlicePlan): Promise<SliceWrites[]> {
+    const written: SliceWrites[] = [];
     for (const family of plan.families) {
       const result = await writeSlices(writing, key, family);
       written.push(result);

@@ -13,7 +13,7 @@ export const PODS = "pods";
 const KIND = "pods";
 const KIND_DUE = "due";
 
-interface BoundPod {
+interface PodOfNode {
   readonly node: string;
   /** It has a condition Ready that is not False. */
   readonly isReady: boolean;
@@ -26,14 +26,14 @@ export function comesToNode({ before, after }: { before?: KubeObject; after?: Ku
 }
 
 export class BoundPods {
-  readonly #pods = new Map<string, BoundPod>();
+  readonly #pods = new Map<string, PodOfNode>();
   readonly #byNode = new Map<string, Set<string>>();
   readonly #due = new Set<string>();
 
   constructor(private readonly rows: Pick<KeptRows, "saved" | "put" | "delete" | "cursor">) {}
 
   load(): void {
-    for (const [key, pod] of this.rows.saved<BoundPod>(KIND)) this.#set(key, pod);
+    for (const [key, pod] of this.rows.saved<PodOfNode>(KIND)) this.#set(key, pod);
     for (const [key] of this.rows.saved<object>(KIND_DUE)) this.#due.add(key);
   }
 
@@ -43,7 +43,7 @@ export class BoundPods {
   }
 
   /** The Pods that came to a Node, or are to lose Ready with it, and are not settled. */
-  get due(): readonly (BoundPod & { key: string })[] {
+  get due(): readonly (PodOfNode & { key: string })[] {
     return [...this.#due].map((key) => ({ key, ...(this.#pods.get(key) ?? { node: "", isReady: false }) }));
   }
 
@@ -80,7 +80,7 @@ export class BoundPods {
     if (!isFirstList && before?.node !== node) this.mustLoseReady(key);
   }
 
-  #set(key: string, pod: BoundPod): void {
+  #set(key: string, pod: PodOfNode): void {
     this.#leave(key);
     this.#pods.set(key, pod);
     const there = this.#byNode.get(pod.node) ?? new Set();

@@ -9,7 +9,7 @@ import type { Rewritten } from "./rewrite";
 const REFUSED_MAX_MS = 5 * 60_000;
 
 /** A refused write is `none`: the next period would not mend it. */
-export type Outcome = "written" | "none" | "failed";
+export type LifecycleOutcome = "written" | "none" | "failed";
 
 /** What became of several writes. */
 export interface Made {
@@ -52,7 +52,7 @@ export class LifecycleWrites {
   }
 
   /** Notes what became of a write. */
-  outcome(write: string, rewritten: Rewritten<unknown>): Outcome {
+  outcome(write: string, rewritten: Rewritten<unknown>): LifecycleOutcome {
     if (rewritten.result === "refused") {
       this.#refusals.refused(write, rewritten.status);
       return "none";
@@ -62,16 +62,16 @@ export class LifecycleWrites {
   }
 
   /** Taints or marks that have not begun after a period go on in the next round: it sees what has changed meanwhile. */
-  eachInPeriod<T>(items: readonly T[], work: (item: T) => Promise<Outcome>): Promise<Made> {
+  eachInPeriod<T>(items: readonly T[], work: (item: T) => Promise<LifecycleOutcome>): Promise<Made> {
     return this.#each(items, this.ports.clock.now() + this.ports.periodMs, work);
   }
 
-  all<T>(items: readonly T[], work: (item: T) => Promise<Outcome>): Promise<Made> {
+  all<T>(items: readonly T[], work: (item: T) => Promise<LifecycleOutcome>): Promise<Made> {
     return this.#each(items, Infinity, work);
   }
 
   /** Begins nothing from `cutAtMs` on. */
-  async #each<T>(items: readonly T[], cutAtMs: number, work: (item: T) => Promise<Outcome>): Promise<Made> {
+  async #each<T>(items: readonly T[], cutAtMs: number, work: (item: T) => Promise<LifecycleOutcome>): Promise<Made> {
     const made = { written: 0, failed: 0, isCut: false };
     await inParallel(items, WRITES_AT_ONCE, async (item) => {
       if ((made.isCut ||= this.ports.clock.now() >= cutAtMs)) return;

@@ -11,7 +11,7 @@ import type { WrittenStore } from "../../controllers/followed/called-store";
 import { type Cursors, FollowedStore } from "../../controllers/followed/followed-store";
 import type { Followed } from "../../controllers/frame/frame";
 import type { KnownNodes } from "./known-nodes";
-import { type LifecycleWrites, type Made, type Outcome, statusOf } from "./lifecycle-writes";
+import { type LifecycleWrites, type Made, type LifecycleOutcome, statusOf } from "./lifecycle-writes";
 import type { NodeProbes } from "./node-probes";
 import { heartbeatOf, nodeState, type NodeState, readyOf } from "./node-state";
 import { rewrite } from "./rewrite";
@@ -121,7 +121,7 @@ export class NodeLooks implements Followed {
     return this.writes.all(silent, (node) => this.#makeOneUnknown(node, now));
   }
 
-  async #makeOneUnknown(node: NodeState, nowMs: number): Promise<Outcome> {
+  async #makeOneUnknown(node: NodeState, nowMs: number): Promise<LifecycleOutcome> {
     const write = statusOf(node.name);
     if (!this.writes.mayTry(write)) return "none";
     const rewritten = await rewrite<Node>(this.ports.nodes, node.name, "status", (stored) => {

@@ -1,6 +1,6 @@
 /**
- * When something was last heard of each Node (upstream's probe time), by the controller's own clock: when it was first seen, when its Lease had a
- * newer renewTime, or when the heartbeat of its condition Ready changed.
+ * When something was last heard of each Node (upstream's probe time), by the controller's own clock. That is when it was first seen, when its Lease
+ * had a newer renewTime, or when the heartbeat of its condition Ready changed.
  *
  * Silence counts only while this controller listens. It listens from one look at the Leases to the next one, if that comes in time. After a late
  * look, as after an outage or a start, nothing counts as heard before that look: so a Node has the whole grace again.

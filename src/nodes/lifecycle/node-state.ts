@@ -1,10 +1,8 @@
 /** What the node lifecycle controller reads of a Node. */
 import { semanticEqual } from "../../api/meta/equality";
-import type { KubeObject, Node } from "../../api/meta/kubernetes";
+import type { KubeObject, Node, Taint } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
 import { type NodeCondition, readyCondition } from "../../api/registry/nodes/ready-condition";
-
-export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
 
 const LABEL_EXCLUDED = "node.kubernetes.io/exclude-disruption";
 

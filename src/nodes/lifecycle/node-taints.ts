@@ -2,8 +2,9 @@
  * The taints of a Node that follow from its conditions (upstream doNoScheduleTaintingPass, processTaintBaseEviction). Taints of other keys are never
  * touched.
  */
+import type { Taint } from "../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../api/meta/time";
-import { type NodeState, readyOf, type Taint } from "./node-state";
+import { type NodeState, readyOf } from "./node-state";
 
 const TAINT_NOT_READY = "node.kubernetes.io/not-ready";
 const TAINT_UNREACHABLE = "node.kubernetes.io/unreachable";

@@ -1,7 +1,7 @@
 /**
- * Takes Ready from the Pods of Nodes that left Ready, and from those that came to a Node that is not ready. A Pod that came to a Node before the Node had
- * a condition Ready, or before the controller knew the Node, keeps Ready when the Node turns out not to be ready (upstream
- * pkg/controller/nodelifecycle tryUpdateNodeHealth, processPod).
+ * Takes Ready from the Pods of Nodes that left Ready, and from those that came to a Node that is not ready. Some Pods keep Ready
+ * when their Node turns out not to be ready: those that came before the Node had a condition Ready, or before the controller knew the Node.
+ * Upstream: pkg/controller/nodelifecycle, tryUpdateNodeHealth and processPod.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import { type EventReport, referenceTo } from "../../api/events/event-recorder";
@@ -13,7 +13,7 @@ import { FollowedStore } from "../../controllers/followed/followed-store";
 import type { KeptRows } from "../../controllers/followed/kept-rows";
 import { BoundPods, PODS } from "./bound-pods";
 import { isNotReady, type KnownNodes } from "./known-nodes";
-import { type LifecycleWrites, type Made, NOTHING, type Outcome, statusOf } from "./lifecycle-writes";
+import { type LifecycleWrites, type Made, NOTHING, type LifecycleOutcome, statusOf } from "./lifecycle-writes";
 import { rewrite } from "./rewrite";
 
 export interface MarkPorts {
@@ -85,7 +85,7 @@ export class PodMarks {
     this.#bound.settled(key);
   }
 
-  async #markOne(key: string, nodeName: string): Promise<Outcome> {
+  async #markOne(key: string, nodeName: string): Promise<LifecycleOutcome> {
     const { clock, pods, events } = this.ports;
     const rewritten = await rewrite<Pod>(pods, key, "status", (pod) => {
       const conditions = pod.status?.conditions ?? [];

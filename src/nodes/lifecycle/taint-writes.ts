@@ -4,7 +4,7 @@ import type { Clock } from "../../core/base/ports";
 import type { Node } from "../../api/meta/kubernetes";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import type { KnownNodes } from "./known-nodes";
-import { type LifecycleWrites, type Made, type Outcome, taintsOf } from "./lifecycle-writes";
+import { type LifecycleWrites, type Made, type LifecycleOutcome, taintsOf } from "./lifecycle-writes";
 import { nodeState, type NodeState, readyOf } from "./node-state";
 import { lacksEvictingTaint, type NoExecute, wantedTaints } from "./node-taints";
 import { rewrite } from "./rewrite";
@@ -50,11 +50,11 @@ export class TaintWrites {
     return this.known.notReady.filter((node) => lacksEvictingTaint(node) && this.writes.mayTry(taintsOf(node.name)));
   }
 
-  async #writeOne(node: NodeState, noExecute: NoExecute): Promise<Outcome> {
+  async #writeOne(node: NodeState, noExecute: NoExecute): Promise<LifecycleOutcome> {
     const { clock, nodes } = this.ports;
     const now = clock.now();
     const write = taintsOf(node.name);
-    let result: Outcome = "none";
+    let result: LifecycleOutcome = "none";
     if (wantedTaints(node, noExecute, now)) {
       if (!this.writes.mayTry(write)) return "none";
       const rewritten = await rewrite<Node>(nodes, node.name, "", (stored) => {

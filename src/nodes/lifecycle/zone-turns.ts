@@ -16,7 +16,7 @@ interface ZoneTurn {
   readonly isRunning: boolean;
 }
 
-interface Disruption {
+interface FullDisruption {
   /** The taints of Nodes from before the disruption are gone. */
   readonly isCleared: boolean;
 }
@@ -24,13 +24,13 @@ interface Disruption {
 export class ZoneTurns {
   readonly #turns = new Map<string, ZoneTurn>();
   #intervals = new Map<string, number | undefined>();
-  #disruption: Disruption | undefined;
+  #disruption: FullDisruption | undefined;
 
   constructor(private readonly rows: Pick<KeptRows, "saved" | "put" | "delete">) {}
 
   load(): void {
     for (const [zone, turn] of this.rows.saved<ZoneTurn>(KIND_ZONE)) this.#turns.set(zone, turn);
-    for (const [, disruption] of this.rows.saved<Disruption>(KIND_DISRUPTION)) this.#disruption = disruption;
+    for (const [, disruption] of this.rows.saved<FullDisruption>(KIND_DISRUPTION)) this.#disruption = disruption;
   }
 
   /** Every zone is fully disrupted, and NoExecute taints from before have to be removed. */
@@ -87,7 +87,7 @@ export class ZoneTurns {
     this.rows.delete(KIND_ZONE, zone);
   }
 
-  #setDisruption(disruption: Disruption | undefined): void {
+  #setDisruption(disruption: FullDisruption | undefined): void {
     this.#disruption = disruption;
     if (disruption) this.rows.put(KIND_DISRUPTION, "", disruption);
     else this.rows.delete(KIND_DISRUPTION, "");

@@ -1,6 +1,6 @@
 /**
- * The pass of the Pod garbage collector. It keeps what it has to know of Pods and Nodes in rows of its own, and reads on in the histories of their
- * stores at most once in SCAN_PERIOD_MS, however much changes. Without rows it would have to read every Pod each time, on the thread that writes
+ * The pass of the Pod garbage collector. Rows of its own have what it must know of Pods and Nodes. It reads on in the histories of their stores at most
+ * once in SCAN_PERIOD_MS, however much changes. Without rows it would have to read every Pod each time, on the thread that writes
  * statuses.
  *
  * A status of a living Pod asks for no pass: a filter in the Pods' store drops the change, in half a microsecond together with the evictor's filter.

@@ -1,12 +1,11 @@
 /** What the taint eviction controller knows of Pods on Nodes. They are read only while some Node has a NoExecute taint, or an eviction waits. */
-import type { KubeObject, Pod } from "../../api/meta/kubernetes";
+import type { KubeObject, Pod, Toleration } from "../../api/meta/kubernetes";
 import { addDefaultTolerations } from "../../api/registry/pods/default-tolerations";
 import { semanticEqual } from "../../api/meta/equality";
 import { parseJson } from "../../core/encoding/exact-json";
 import type { FedText } from "../../controllers/followed/followed-store";
 import type { FactRows } from "../../controllers/followed/kept-facts";
 import { KeptPods } from "../pods/kept-pods";
-import type { Toleration } from "./tolerations";
 
 export interface BoundPod {
   readonly uid: string;

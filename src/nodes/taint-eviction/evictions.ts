@@ -3,7 +3,7 @@ import type { KeptRows } from "../../controllers/followed/kept-rows";
 
 const KIND = "evictions";
 
-export interface Eviction {
+export interface TimedEviction {
   readonly uid: string;
   /** when it was decided, in milliseconds since the epoch */
   readonly since: number;
@@ -14,23 +14,23 @@ export interface Eviction {
 }
 
 export class Evictions {
-  readonly #evictions = new Map<string, Eviction>();
+  readonly #evictions = new Map<string, TimedEviction>();
 
   constructor(private readonly rows: Pick<KeptRows, "saved" | "put" | "delete">) {}
 
   load(): void {
-    for (const [key, eviction] of this.rows.saved<Eviction>(KIND)) this.#evictions.set(key, eviction);
+    for (const [key, eviction] of this.rows.saved<TimedEviction>(KIND)) this.#evictions.set(key, eviction);
   }
 
-  get all(): ReadonlyMap<string, Eviction> {
+  get all(): ReadonlyMap<string, TimedEviction> {
     return this.#evictions;
   }
 
-  get(key: string): Eviction | undefined {
+  get(key: string): TimedEviction | undefined {
     return this.#evictions.get(key);
   }
 
-  set(key: string, eviction: Eviction): void {
+  set(key: string, eviction: TimedEviction): void {
     this.rows.put(KIND, key, eviction, !this.#evictions.has(key));
     this.#evictions.set(key, eviction);
   }

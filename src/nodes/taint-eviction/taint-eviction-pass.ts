@@ -1,6 +1,6 @@
 /**
- * The pass of the taint eviction controller (upstream pkg/controller/tainteviction): Pods leave a Node with a NoExecute taint that they do not
- * tolerate, at once, or when the time for which they tolerate it is over.
+ * The pass of the taint eviction controller (upstream pkg/controller/tainteviction). Pods leave a Node with a NoExecute taint that they do not
+ * tolerate. They leave at once, or when the time for which they tolerate it is over.
  *
  * - The time counts from the moment in which this controller saw taint and Pod together. Timestamps in objects are ignored.
  * - An eviction keeps its time when the Pod's tolerations change, unless the Pod then tolerates the taints for ever, or not at all. It is cancelled
@@ -25,7 +25,7 @@ import { Frame, type FramePorts } from "../../controllers/frame/frame";
 import { isOver, type Outcome } from "../../controllers/frame/round";
 import { Watch } from "../../controllers/frame/watch";
 import { evictedPods, tolerationsOf } from "./evicted-pods";
-import { type Eviction, Evictions } from "./evictions";
+import { type TimedEviction, Evictions } from "./evictions";
 import { disruptionCondition, podDeletion, statusPatch } from "../pods/pod-disruption";
 import { nameOfPod, writtenInOrder } from "../pods/pod-writes";
 import { TaintedNodes } from "./tainted-nodes";
@@ -48,7 +48,7 @@ export interface TaintEvictionPorts extends FramePorts {
   events: { report(event: EventReport): void; flush(): Promise<void> };
 }
 
-type Waiting = Eviction & { readonly key: string };
+type Waiting = TimedEviction & { readonly key: string };
 
 export function taintEvictionPass({ storage, ...ports }: TaintEvictionPorts): Pass {
   const evictor = new TaintEvictor(ports, new KeptRows(storage));

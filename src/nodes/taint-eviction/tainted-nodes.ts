@@ -1,9 +1,9 @@
 /**
  * The NoExecute taints of Nodes. A Node without taints is kept, too: an eviction from it is cancelled, while one from a Node that is gone is not.
  */
-import type { KubeObject, Node } from "../../api/meta/kubernetes";
+import type { KubeObject, Node, Taint } from "../../api/meta/kubernetes";
 import { type FactRows, KeptFacts } from "../../controllers/followed/kept-facts";
-import { evictingTaints, type Taint } from "./tolerations";
+import { evictingTaints } from "./tolerations";
 
 type KeptTaint = Pick<Taint, "key" | "value" | "effect">;
 

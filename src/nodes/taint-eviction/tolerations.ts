@@ -1,8 +1,5 @@
 /** Which taints a Pod tolerates, and for how long (upstream GetMatchingTolerations, getMinTolerationTime). */
-import type { Node, Pod } from "../../api/meta/kubernetes";
-
-export type Taint = NonNullable<NonNullable<Node["spec"]>["taints"]>[number];
-export type Toleration = NonNullable<NonNullable<Pod["spec"]>["tolerations"]>[number];
+import type { Node, Taint, Toleration } from "../../api/meta/kubernetes";
 
 /** Longer than any server runs: a toleration beyond it never ends. */
 const FOREVER_SECONDS = 100 * 365 * 24 * 60 * 60;

@@ -11,7 +11,7 @@ import {
   type HealthTally,
   joinedFamilies,
   NODE_STATES,
-  type NodeState,
+  type AgentState,
 } from "./health-tally";
 
 const KIND = "health-tallies";
@@ -35,7 +35,7 @@ export class HealthBooks {
   get counts(): HealthCounts {
     let answers: AnswerCounts = {};
     let families: FamilyStates = {};
-    const nodes = Object.fromEntries(NODE_STATES.map((state) => [state, 0])) as Record<NodeState, number>;
+    const nodes = Object.fromEntries(NODE_STATES.map((state) => [state, 0])) as Record<AgentState, number>;
     for (const row of this.#rows().values()) {
       answers = addedAnswers(addedAnswers(answers, row.before), row.answers);
       families = joinedFamilies(families, row.families ?? {});

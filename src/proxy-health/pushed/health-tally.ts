@@ -5,8 +5,8 @@ import { FAMILIES, type Family } from "../../core/net/family";
 
 /** States of a node with an agent. `late`: a change waits too long, or the proxy itself says that it is not healthy. */
 export const NODE_STATES = ["healthy", "late", "silent"] as const;
-export type NodeState = (typeof NODE_STATES)[number];
-export type NodeStates = Readonly<Record<NodeState, number>>;
+export type AgentState = (typeof NODE_STATES)[number];
+export type NodeStates = Readonly<Record<AgentState, number>>;
 
 /** One family on the nodes whose agents are not silent, as they reported last. All times are ms since the epoch, of the server's clock. */
 export interface FamilyState {

@@ -357,16 +357,7 @@ describe("names of types", () => {
     ],
     ["a type of the tests", [declaring("src/tenancy/a.ts", "export class A {}"), declaring("test/a.ts", "class A {}")], []],
   ])("%s: found only when a reader could take one for the other", (_what, files, findings) => {
-    expect(repeatedTypeNames(files, [])).toEqual(findings);
-  });
-
-  it("exception: its file may have the name; one that nothing needs is found", () => {
-    const files = [declaring(HELD, "export type Place = 1;"), declaring("src/core/net/b.ts", "export type Place = 2;")];
-    const exception = { name: "Place", path: HELD, reason: "…" };
-    expect(repeatedTypeNames(files, [exception])).toEqual([]);
-    expect(repeatedTypeNames(files.slice(0, 1), [exception])).toEqual([
-      "scripts/dev/tidy/type-names.ts excepts Place of src/access/audit/a.ts, which nothing needs",
-    ]);
+    expect(repeatedTypeNames(files)).toEqual(findings);
   });
 });
 

@@ -13,7 +13,7 @@ const CLUSTER = "repair-cost";
 const SERVICES = isRelease ? 10_000 : 5_000;
 const TOGETHER = 500;
 /** Services and IPAddresses that one slice of the sweep looks at, as in src/addresses/repair/repairer.ts. */
-const SLICE = 2 * 2_000;
+const PORTION = 2 * 2_000;
 
 interface Counted {
   read: number;
@@ -86,8 +86,8 @@ it(`a pass over ${String(SERVICES)} healthy Services: reads the changes and a sl
   await letMinutePass();
   const slice = await countedPass();
   // Each object, its counterpart, and its rows in the store's table and at the owner; some of them by an index.
-  expect(slice.read).toBeGreaterThanOrEqual(SLICE);
-  expect(slice.read).toBeLessThan(8 * SLICE);
+  expect(slice.read).toBeGreaterThanOrEqual(PORTION);
+  expect(slice.read).toBeLessThan(8 * PORTION);
   expect(slice.writtenElsewhere).toBe(0);
   expect(slice.writtenHere).toBeLessThan(12);
   const { ipErrors, reconcileErrors } = await repairStub(bindings, CLUSTER).repairCounts();

@@ -1,4 +1,4 @@
-import type { Followed, Progress, RepairStorage, Tries } from "../../../src/addresses/repair/repair-ports";
+import type { RepairedStore, Progress, RepairStorage, Tries } from "../../../src/addresses/repair/repair-ports";
 import { addressCounts, nodePortCounts } from "../../../src/addresses/repair/repair-counts";
 import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 
@@ -6,15 +6,15 @@ import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 export class MemoryRepairStorage implements RepairStorage {
   readonly suspects = new Map<string, number>();
   readonly counts = new Map<string, number>();
-  readonly #progress = new Map<Followed, Progress>();
+  readonly #progress = new Map<RepairedStore, Progress>();
   readonly #numbers = new Map<string, number>();
   readonly #tries = new Map<string, Tries>();
 
-  progressLoad(what: Followed): Progress {
+  progressLoad(what: RepairedStore): Progress {
     return structuredClone(this.#progress.get(what) ?? { cursor: undefined, sweptTo: "", urgent: true });
   }
 
-  progressSave(what: Followed, progress: Progress): void {
+  progressSave(what: RepairedStore, progress: Progress): void {
     this.#progress.set(what, structuredClone(progress));
   }
 

@@ -16,7 +16,7 @@ import { endpointsPass } from "../../../src/endpoints/controller/endpoints-pass"
 import { savedCounts } from "../../../src/endpoints/controller/kept-counts";
 import { mirrorPass } from "../../../src/endpoints/controller/mirror-pass";
 import type { WrittenStore } from "../../../src/controllers/followed/called-store";
-import type { ControllerPorts } from "../../../src/endpoints/controller/ports";
+import type { EndpointControllerPorts } from "../../../src/endpoints/controller/ports";
 import { slicesPass } from "../../../src/endpoints/controller/slices-pass";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { SimScheduler } from "../sim/platform/scheduler";
@@ -181,7 +181,7 @@ export class EndpointWorld {
   #controller(name: Name, life: number): Controller {
     const clock = this.scheduler.clock(() => life === this.#life);
     const recorder = { log: (level: string, event: string) => void (life === this.#life && this.logged.push(`${level} ${event}`)) };
-    const ports: ControllerPorts = {
+    const ports: EndpointControllerPorts = {
       clock,
       recorder,
       storage: this.rows[name],

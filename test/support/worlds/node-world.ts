@@ -1,13 +1,12 @@
 /** The node lifecycle controller of a cluster in virtual time, beside the controller of slices. Stores, loop and pass are the product's. */
 import type { EventReport } from "../../../src/api/events/event-recorder";
-import type { Lease, Node, Pod } from "../../../src/api/meta/kubernetes";
+import type { Lease, Node, Pod, Taint } from "../../../src/api/meta/kubernetes";
 import { rfc3339Micros, rfc3339Seconds } from "../../../src/api/meta/time";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { objectValuesSince } from "../../../src/api/store/feeds/object-values-reader";
 import { Controller } from "../../../src/controllers/frame/controller";
 import { lifecyclePass } from "../../../src/nodes/lifecycle/lifecycle-pass";
 import { NODE_LEASES } from "../../../src/nodes/lifecycle/node-looks";
-import type { Taint } from "../../../src/nodes/lifecycle/node-state";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { EndpointWorld } from "./endpoint-world";
 import { StoreWorld } from "./store-world";

@@ -1,6 +1,6 @@
 /** A damaged object: repair reports it, concludes nothing from it, and goes on with the others. */
 import { describe, expect, it } from "vitest";
-import { SLICED_AT } from "../../../../src/addresses/repair/repair-ports";
+import { PORTIONED_AT } from "../../../../src/addresses/repair/repair-ports";
 import { aService, anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
 
 const RANGE = ["10.0.0.0/24"];
@@ -22,7 +22,7 @@ function damage(world: RepairWorld, store: "services" | "ipAddresses", key: stri
 }
 
 async function sweep(world: RepairWorld): Promise<void> {
-  world.storage.numberSet(SLICED_AT, 0);
+  world.storage.numberSet(PORTIONED_AT, 0);
   await world.pass();
 }
 

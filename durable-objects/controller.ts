@@ -1,4 +1,4 @@
-/** A controller of one cluster, named `<cluster>/controllers/<name>`. A shell: the loop is src/controllers/controller, the table is controllers.ts. */
+/** A controller of one cluster, named `<cluster>/controllers/<name>`. A shell: the loop is src/controllers/frame/controller, the table is controllers.ts. */
 import type { ControllersSetting } from "../src/core/config/controllers";
 import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { ControllerRpc } from "../src/api/rpc/store";

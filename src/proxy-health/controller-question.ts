@@ -20,7 +20,7 @@ export interface ControllerQuestionPorts {
   cursor(): Cursor | undefined;
   /** An object without any check has nothing that the controller could build on. */
   knowsChecks(): boolean;
-  /** an answer that is newer than all that is known */
+  /** an answer that is newer than all that is known; null = it has nothing new, or a push came first */
   answered(change: ShardChange | null): void;
 }
 

@@ -10,7 +10,7 @@ import { PacedLog } from "../core/telemetry/paced-log";
 import type { AnswerKind, HealthTally } from "./pushed/health-tally";
 import { NodeProxy, type NodeProxyPorts, type NodeProxySetting } from "./node-proxy";
 import type { Report } from "./report";
-import { type CountedAnswers, type NodeAnswer, NOTHING_KNOWN, type NothingKnown, type ReportResult } from "./rpc";
+import type { CountedAnswers, NodeAnswer, ReportResult } from "./rpc";
 
 /** Between two messages to the controller. */
 export const TELL_APART_MS = 60_000;
@@ -42,9 +42,9 @@ export class CountedNodeProxy extends NodeProxy {
     );
   }
 
-  override async health(name: string, path: HealthPath, counted: CountedAnswers = "all"): Promise<NodeAnswer | NothingKnown> {
+  override async health(name: string, path: HealthPath, counted: CountedAnswers = "all"): Promise<NodeAnswer> {
     const answer = await super.health(name, path);
-    if (answer === NOTHING_KNOWN || (counted === "ofNodes" && !answer.isOfNode)) return answer;
+    if (counted === "ofNodes" && !answer.isOfNode) return answer;
     const kind: AnswerKind = `${path} ${answer.code}`;
     this.#answers[kind] = (this.#answers[kind] ?? 0) + 1;
     this.#news();

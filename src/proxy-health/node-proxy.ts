@@ -15,7 +15,7 @@ import type { FamilyStates, NodeStates } from "./pushed/health-tally";
 import type { Cursor, ShardChange } from "./pushed/shard-change";
 import type { Report } from "./report";
 import { Reports, type ReportsPorts, type ReportsSetting } from "./reports";
-import { type NodeAnswer, type NodeProxyRpc, NOTHING_KNOWN, type NothingKnown, type ReportResult } from "./rpc";
+import { type NodeAnswer, type NodeProxyRpc, NOTHING_KNOWN, NOTHING_KNOWN_TEXT, type ReportResult } from "./rpc";
 import { isEligible, nodeFacts } from "./rules/eligibility";
 import { healthAnswer, type HealthPath, serviceHealthAnswer } from "./rules/health-answer";
 import { type AskedService, ToldNodes } from "./told-nodes";
@@ -81,22 +81,22 @@ export class NodeProxy implements NodeProxyRpc {
     return { ok: true };
   }
 
-  async health(name: string, path: HealthPath): Promise<NodeAnswer | NothingKnown> {
+  async health(name: string, path: HealthPath): Promise<NodeAnswer> {
     void this.#controller.ask();
     await this.#finder.find(name);
     const facts = this.#nodes.factsOf(name);
-    if (!facts && !this.#finder.isKnownAbsent(name)) return NOTHING_KNOWN;
+    if (!facts && !this.#finder.isKnownAbsent(name)) throw nothingKnown();
     const { drainingTaints, drainsTerminatingNodes } = this.setting;
     const nodeEligible = !drainsTerminatingNodes || isEligible(facts, drainingTaints);
     const answer = healthAnswer(path, { ...this.#reports.judge(name), nodeEligible }, this.ports.clock.now());
     return { ...answer, isOfNode: facts !== undefined };
   }
 
-  async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | NothingKnown | null> {
+  async serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null> {
     const question = this.#controller.ask();
     if (!this.#nodes.knowsChecks) await question;
     // An answer would say that no Service has a check.
-    if (!this.#nodes.knowsChecks) return NOTHING_KNOWN;
+    if (!this.#nodes.knowsChecks) throw nothingKnown();
     const check = this.#nodes.checkOf(service);
     const asked = family ?? check?.families[0];
     if (!check || !asked || !check.families.includes(asked)) return null;
@@ -160,4 +160,8 @@ export class NodeProxy implements NodeProxyRpc {
   #forget(names: readonly string[]): void {
     if (this.#reports.forget(names)) this.agentsGone();
   }
+}
+
+function nothingKnown(): Error {
+  return new Error(`${NOTHING_KNOWN}: ${NOTHING_KNOWN_TEXT}`);
 }

@@ -19,22 +19,23 @@ export interface NodeAnswer extends HealthAnswer {
 export type CountedAnswers = "all" | "ofNodes";
 
 /**
- * The answer to a check while nothing is known that could go on. For a node: neither the store of Nodes nor the controller has ever said whether it is
- * there. For a Service: the controller has not told of checks.
+ * The code in the text of the error of a check while nothing is known that could go on. For a node: neither the store of Nodes nor the controller has ever
+ * said whether it is there. For a Service: the controller has not told of checks. Errors cross RPC as their text.
  */
-export const NOTHING_KNOWN = "nothingKnown";
-export type NothingKnown = typeof NOTHING_KNOWN;
+export const NOTHING_KNOWN = "NOTHING_KNOWN";
+/** How the release before this one knows the error, and says it. */
+export const NOTHING_KNOWN_TEXT = "nothing is known of the node yet";
 
 export interface NodeProxyRpc {
   /** keeps the report in place of the one before; durable when it answers */
   report(node: string, report: Report): Promise<ReportResult>;
-  /** of any name; writes nothing for a node of which nothing is new */
-  health(node: string, path: HealthPath, counted?: CountedAnswers): Promise<NodeAnswer | NothingKnown>;
+  /** of any name; writes nothing for a node of which nothing is new. Rejects with NOTHING_KNOWN. */
+  health(node: string, path: HealthPath, counted?: CountedAnswers): Promise<NodeAnswer>;
   /**
    * What the healthCheckNodePort of a Service answers on the node; null = nothing answers there, since no Service has such a check in this family.
-   * `family`: null = that of the Service's first ClusterIP
+   * `family`: null = that of the Service's first ClusterIP. Rejects with NOTHING_KNOWN.
    */
-  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | NothingKnown | null>;
+  serviceHealth(node: string, service: AskedService, family: Family | null): Promise<NodeAnswer | null>;
   /** Takes what the controller tells. Answers what the object has then: durable, and older than the change where that one has a gap; null = nothing. */
   push(change: ShardChange): Promise<Cursor | null>;
 }

@@ -63,7 +63,7 @@ export class Repairer {
     this.#addresses = new AddressEffects(ports, this.#lookup, reports);
     const { clock, events, nodePortEvents } = ports;
     this.#frame = new Frame(ports, {
-      rows: { load: () => this.#sweep.load(), save: () => this.#sweep.saveMoved() },
+      rows: { load: () => this.#sweep.load(), save: () => this.#save() },
       work: (round) => this.#pass(round),
       due: () => this.#nextAt(),
       // It waits for time, and for no peer that needs longer from one attempt to the next.
@@ -78,6 +78,16 @@ export class Repairer {
     this.#sweeps = sweeps;
     this.#hasFailed = false;
     return this.#frame.run();
+  }
+
+  /** A disk that takes nothing is a failure: the next pass waits longer each time. */
+  #save(): void {
+    try {
+      this.#sweep.saveMoved();
+    } catch (error) {
+      this.#hasFailed = true;
+      throw error;
+    }
   }
 
   async #pass(round: FrameRound): Promise<void> {

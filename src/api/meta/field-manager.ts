@@ -27,9 +27,22 @@ export function fieldManagerErrors(manager: string, field: string): FieldError[]
   return errors;
 }
 
-/** What is wrong with the managers of an object, whoever wrote them there. Operations and fields have been read before. */
-export function managedFieldsErrors(entries: readonly { manager?: string; subresource?: string }[] = []): FieldError[] {
-  return entries.flatMap(({ manager = "", subresource = "" }, i) => {
+interface ManagerNames {
+  manager?: string;
+  subresource?: string;
+}
+
+/**
+ * What is wrong with the managers of an object, whoever wrote them there. Operations and fields have been read before. Names that the stored object has are
+ * not judged again: earlier releases took any, and nobody could write such an object any more.
+ */
+export function managedFieldsErrors(entries: readonly ManagerNames[] = [], stored: readonly ManagerNames[] = []): FieldError[] {
+  const isStored = (entry: ManagerNames): boolean =>
+    stored.some(({ manager, subresource }) => manager === entry.manager && subresource === entry.subresource);
+  return entries.flatMap((entry, i) => {
+    const { manager = "", subresource = "" } = entry;
+    if (isPlain(manager) && subresource.length <= SUBRESOURCE_MAX_BYTES / 3) return [];
+    if (isStored(entry)) return [];
     const field = `metadata.managedFields[${i}]`;
     const errors = isPlain(manager) ? [] : fieldManagerErrors(manager, `${field}.manager`);
     return utf8Length(subresource) > SUBRESOURCE_MAX_BYTES

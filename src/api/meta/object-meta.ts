@@ -4,7 +4,6 @@
  */
 import { FIELD_IMMUTABLE, forbiddenField, invalidValue, required, tooLong } from "./field-errors";
 import type { FieldError } from "./field-errors";
-import { managedFieldsErrors } from "./field-manager";
 import type { ObjectMeta, OwnerReference } from "./kubernetes";
 import { maskTrailingDash } from "./generate-name";
 import { validateDNS1123Label, validateLabelKey, validateLabelValue, validateQualifiedName } from "./names";
@@ -123,7 +122,6 @@ export function validateObjectMeta(metadata: ObjectMeta, rules: ObjectMetaRules)
   validateAnnotations(metadata.annotations, "metadata.annotations", errors);
   validateOwnerReferences(metadata.ownerReferences, errors);
   validateFinalizers(metadata.finalizers, errors);
-  errors.push(...managedFieldsErrors(metadata.managedFields));
   return errors;
 }
 

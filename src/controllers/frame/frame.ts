@@ -209,7 +209,7 @@ export class Frame<Work = never> {
     if (!pass.isCurrent) pass.leave();
     if (pass.isCurrent || actsOnPart) await this.#work(pass);
     ended?.call(this.description);
-    const againAt = this.#nextAt();
+    const againAt = this.#nextAt(pass);
     this.#watchUntil(pass.isLeft, againAt);
     this.#save(pass);
     if (pass.isLeft) return againAt;
@@ -227,7 +227,11 @@ export class Frame<Work = never> {
       for (const store of stores) if (!this.#read.has(store)) this.#read.set(store, store.read);
       const pulled = await Promise.all(stores.map((store) => store.pull(mayGoOn)));
       isCurrent &&= pulled.every(Boolean);
-      for (const { failure } of stores) if (failure !== undefined) pass.failed(failure);
+      for (const [i, { failure }] of stores.entries()) {
+        if (failure === undefined) continue;
+        if (pulled[i]) pass.mention(failure);
+        else pass.failed(failure);
+      }
       if (!isCurrent && !actsOnPart) return false;
     }
     return isCurrent;
@@ -253,8 +257,14 @@ export class Frame<Work = never> {
     }
   }
 
-  #nextAt(): number | undefined {
-    const due = this.description.due?.((name) => this.#planned?.isRefused(name) ?? false);
+  #nextAt(pass: PassRound): number | undefined {
+    let due: number | undefined;
+    try {
+      due = this.description.due?.((name) => this.#planned?.isRefused(name) ?? false);
+    } catch (error) {
+      // What was learned is saved all the same.
+      pass.failed(error);
+    }
     const times = [due, this.#planned?.nextAt].filter((at) => at !== undefined);
     return times.length > 0 ? leastOf(times) : undefined;
   }

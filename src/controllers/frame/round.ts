@@ -9,7 +9,7 @@ const NOT_FOUND = 404;
 
 /**
  * What became of a piece of work.
- * - `done`: it is done, and something was written
+ * - `done`: it is done, whether or not anything had to be written
  * - `none`: nothing is to be done any more
  * - `later`: the next pass tries again
  * - `silent`: as later, and no other work of the round begins, because its store does not answer
@@ -52,6 +52,8 @@ export interface Round {
   leave(): void;
   /** A piece of work, or a read, failed: the status has the error, and the pass leaves work. */
   failed(error: unknown): void;
+  /** Shows a failure in the status. It leaves no work by itself: whoever met it has a time for the next try. */
+  mention(error: unknown): void;
 }
 
 /** All rounds of a pass are one of these. */
@@ -110,6 +112,10 @@ export class PassRound implements Round {
 
   failed(error: unknown): void {
     this.leave();
+    this.mention(error);
+  }
+
+  mention(error: unknown): void {
     this.#report.error = error instanceof Error ? error.message : String(error);
   }
 

@@ -7,7 +7,7 @@ import type { RowStorage } from "../followed/row-storage";
 
 const KIND = "trouble";
 
-/** Since when passes leave work, and the first failure among them. */
+/** Since when passes leave work, and the failure that was kept: that of the second failed pass in a row. */
 interface Trouble {
   readonly sinceMs: number;
   readonly atMs: number;

@@ -69,6 +69,8 @@ export class GarbageCollector {
   readonly #frame: Frame;
   /** rounds of this pass */
   #rounds = 0;
+  /** the round under way, or the last one */
+  #current: Round | undefined;
   /** Another round of this pass has work. */
   #goesOn = false;
 
@@ -104,6 +106,7 @@ export class GarbageCollector {
   }
 
   async #round(round: Round): Promise<void> {
+    this.#current = round;
     this.#goesOn = false;
     const known = new Set([...this.#rows.graph.served].flatMap(waitsOf));
     const readBefore = this.#rows.read;
@@ -296,6 +299,7 @@ export class GarbageCollector {
 
   #couldNot(what: "read" | "write", store: string, error: unknown): void {
     if (isTimeout(error)) this.#silent.add(store);
+    this.#current?.mention(error);
     this.#ports.recorder.log("warn", `garbage collection could not ${what}`, { store, error: String(error) });
   }
 

@@ -51,7 +51,9 @@ export function quotaStatusPass(ports: QuotaStatusPorts): Pass {
     work: {
       plan: (round) => quotasToWrite(ports, round),
       write: (quota) => writeStatus(ports, quota),
-      nameOf: ({ metadata }) => `status of the quota ${metadata?.namespace ?? ""}/${metadata?.name ?? ""}`,
+      // One that was written anew since is another: its first try waits for nothing.
+      nameOf: ({ metadata }) =>
+        `status of the quota ${metadata?.namespace ?? ""}/${metadata?.name ?? ""} ${metadata?.uid ?? ""} ${metadata?.resourceVersion ?? ""}`,
       atOnce: 1,
     },
     budgetMs: BUDGET_MS,

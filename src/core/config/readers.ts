@@ -23,9 +23,10 @@ export function wholeNumber({ min = 1, max = INT32_MAX } = {}): Reader<number> {
 export const trueOrFalse: Reader<boolean> = (text, name) =>
   text === "true" || text === "false" ? ok(text === "true") : err([`${name} must be true or false, got ${JSON.stringify(text)}`]);
 
+/** One of the words, in small or capital letters. */
 export function oneOf<T extends string>(words: readonly T[]): Reader<T> {
   return (text, name) => {
-    const word = words.find((known) => known === text);
+    const word = words.find((known) => known === text.toLowerCase());
     return word === undefined ? err([`${name} must be one of ${words.join(", ")}, got ${JSON.stringify(text)}`]) : ok(word);
   };
 }

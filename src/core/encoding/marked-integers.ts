@@ -4,7 +4,7 @@
  */
 
 /** a string, or what may be a number */
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
 const INTEGER = /^-?\d{16,400}$/;
 
 /** JSON.parse, but integers beyond 2^53 are bigints. Throws as JSON.parse does. */

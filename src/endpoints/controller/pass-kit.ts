@@ -19,7 +19,7 @@ import { type FeedReader, FollowedStore } from "../../controllers/followed/follo
 import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { Pass } from "../../controllers/frame/controller";
 import { Frame } from "../../controllers/frame/frame";
-import type { Outcome } from "../../controllers/frame/round";
+import type { Outcome, Round } from "../../controllers/frame/round";
 import type { DueService } from "../sources/service-members";
 import { DueServices } from "./due-services";
 import type { EndpointControllerPorts } from "./ports";
@@ -114,10 +114,11 @@ export class PassKit {
       return [...services, ...resync.take(clock.now(), LOOKS_MAX - services.length, (key) => due.has(key))];
     }
 
-    async function looked(service: DueService, isCurrent: boolean): Promise<LookResult> {
+    async function looked(service: DueService, round: Round): Promise<LookResult> {
       try {
-        return await look(service, isCurrent);
+        return await look(service, round.isCurrent);
       } catch (error) {
+        round.mention(error);
         recorder.log("warn", "a look at the endpoints of a Service failed", { service: service.key, error: String(error) });
         return "silent";
       }
@@ -147,8 +148,8 @@ export class PassKit {
           wasSilent = false;
           return plan();
         },
-        async write(service, { isCurrent }) {
-          const result = await looked(service, isCurrent);
+        async write(service, round) {
+          const result = await looked(service, round);
           note(service, result);
           wasSilent ||= result === "silent";
           return OUTCOMES[result];

@@ -43,6 +43,7 @@ export class NodeLooks implements Followed {
   #leases: StoreCursor | undefined;
   /** looks in a row that could not read a store */
   #unread = 0;
+  #leasesFailure: string | undefined;
 
   constructor(
     private readonly ports: LookPorts,
@@ -70,8 +71,9 @@ export class NodeLooks implements Followed {
     return this.#store.read;
   }
 
+  /** why the Nodes or the Leases could not be read at the last look */
   get failure(): string | undefined {
-    return this.#store.failure;
+    return this.#store.failure ?? this.#leasesFailure;
   }
 
   /** A look: reads the Nodes, and then the Leases if that is due. False: the Nodes cannot be read. */
@@ -107,7 +109,9 @@ export class NodeLooks implements Followed {
       for (const [key, renewTime, revision] of values) this.probes.renewed(objectKey(key).name, { renewTime, revision }, askedAt);
       this.probes.looked(askedAt, { leases: cursor.revision, nodes: this.#cursors.cursor(NODES)?.revision ?? 0 });
       this.#leases = cursor;
+      this.#leasesFailure = undefined;
     } catch (error) {
+      this.#leasesFailure = String(error);
       recorder.log("warn", "the node lifecycle controller could not read the Leases", { error: String(error) });
       return false;
     }

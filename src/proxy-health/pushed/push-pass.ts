@@ -19,7 +19,7 @@ import { KeptRows } from "../../controllers/followed/kept-rows";
 import type { RowStorage } from "../../controllers/followed/row-storage";
 import type { PassResult } from "../../controllers/frame/controller";
 import { Frame } from "../../controllers/frame/frame";
-import { summed } from "../../controllers/frame/status";
+import { type PassReport, summed } from "../../controllers/frame/status";
 import { shardOf } from "../../tenancy/cluster-objects";
 import { LocalSlices } from "./local-slices";
 import type { NodeTarget } from "./node-target";
@@ -60,6 +60,8 @@ export class PushPass {
   readonly #nodeFrame: Frame;
   readonly #countFrame: Frame;
   readonly #sender: ShardSender;
+  /** of the reading that ended behind its pass: the next pass shows it */
+  #late: PassReport | undefined;
   readonly #changed = new Set<string>();
   #areChecksOther = false;
   /** Services with a check whose slices are to be read */
@@ -117,15 +119,22 @@ export class PushPass {
     this.#begunAt = clock.now();
     this.load();
     let counts: PassResult = { left: true };
-    const reading = this.#readCounts().then((result) => (counts = result));
+    let isOver = false;
+    const reading = this.#readCounts().then((result) => {
+      counts = result;
+      if (isOver && result.report) this.#late = { ...result.report, waiting: 0 };
+    });
     const nodes = await this.#nodeFrame.run();
     await withTimeout(
       clock,
       SETTLE_MS,
       reading.then(() => this.#sender.end()),
     ).catch(() => undefined);
+    isOver = true;
     const left = nodes.left || counts.left || !this.#sender.isDone;
-    return { left, report: { ...summed([nodes.report, counts.report]), left } };
+    const report = { ...summed([nodes.report, counts.report, this.#late]), left };
+    this.#late = undefined;
+    return { left, report };
   }
 
   /** Reads Services and slices and tells of them: once more if that is under way. */
@@ -208,7 +217,7 @@ export class PushPass {
     return this.knowsNodes ? [...this.#nodes.all] : undefined;
   }
 
-  /** Whether a pass has begun of late. */
+  /** Whether a pass has begun recently. */
   get isFresh(): boolean {
     const age = this.ports.clock.now() - this.#begunAt;
     return age >= 0 && age < FRESH_MS;

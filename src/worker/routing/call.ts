@@ -17,6 +17,7 @@ import { err, ok, type Result } from "../../core/base/result";
 import { isTimeoutOfAny, withTimeout } from "../../core/base/timeout";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../../api/meta/status";
+import { NOTHING_KNOWN, NOTHING_KNOWN_TEXT } from "../../proxy-health/rpc";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { STORAGE_FAULT } from "../../api/store/state/store-storage";
 import { log } from "../http/log";
@@ -49,6 +50,9 @@ const LOST = [
   "internal error; reference = ",
   // the directory does not answer the object
   DIRECTORY_SILENT,
+  // nor does the store of Nodes
+  NOTHING_KNOWN,
+  NOTHING_KNOWN_TEXT,
   "KV GET failed",
   "KV PUT failed",
 ];

@@ -2,7 +2,7 @@
  * The operator's view of one cluster, for `kubectl get --raw` and `npm run check`:
  *
  *   GET  /check                 the report of a check of the whole cluster, as `npm run check -- --output json` prints it; one at a time
- *   POST /check                 begins a repair of everything, without waiting for cron and its slices; answers 202 at once
+ *   POST /check                 begins a repair of everything, without waiting for cron and its portions; answers 202 at once
  *   GET  /check/owners          who writes the addresses of which prefixes
  *   GET  /check/owners/{uid}    a page of what one of them has written (behind the position `?after=`), and whether its bitmap agrees
  *   GET  /check/nodeports       which Service has which node port, as its allocator has written it

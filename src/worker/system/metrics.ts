@@ -86,7 +86,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     {
       name: "servicenet_identity_leases",
       type: "gauge" as const,
-      help: "Identity Leases of the places that serve the cluster: renewed of late, or run out and not yet deleted.",
+      help: "Identity Leases of the places that serve the cluster: renewed recently, or run out and not yet deleted.",
       samples: instances
         ? [
             { labels: { state: "living" }, value: instances.living.length },

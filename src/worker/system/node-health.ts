@@ -14,8 +14,7 @@ import { badRequest, serviceUnavailable, type Status } from "../../api/meta/stat
 import { isPortNumber } from "../../api/registry/port-rules";
 import { err, ok, type Result } from "../../core/base/result";
 import { FAMILIES, type Family } from "../../core/net/family";
-import { type CountedAnswers, type NodeAnswer, NOTHING_KNOWN, type NothingKnown } from "../../proxy-health/rpc";
-import { RETRY_AFTER_SECONDS } from "../http/limits";
+import type { CountedAnswers, NodeAnswer } from "../../proxy-health/rpc";
 import { withAge } from "../http/answer/age";
 import { statusResponse } from "../http/answer/respond";
 import { call } from "../routing/call";
@@ -119,7 +118,7 @@ interface Question {
   key: string;
   /** whether there can be what is asked for, besides the node */
   canBe: boolean;
-  ask(cluster: string): Promise<NodeAnswer | NothingKnown | null>;
+  ask(cluster: string): Promise<NodeAnswer | null>;
   /** of a name that no Node or Service can have, or a port that none has */
   unknown(): HealthAnswer | null;
   /** for want of any answer */
@@ -146,7 +145,6 @@ async function lastingResponse({ env, cluster, node }: NodeOfCluster, question: 
     const askedAt = Date.now();
     const answer = await call(() => ask(id), { what: "nodeProxy.health", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
-    if (answer.value === NOTHING_KNOWN) return statusResponse(serviceUnavailable("nothing is known of the node yet", RETRY_AFTER_SECONDS));
     isAnswered = true;
     lastAnswers.put(placeIn(id), key, answer.value, askedAt);
     return rendered(answer.value, question);

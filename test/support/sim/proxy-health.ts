@@ -19,7 +19,6 @@ import { controllerLife } from "./controller-life";
 import { ALWAYS, type Caller, CLIENT, SimNetwork, SimNode, whileAlive } from "./platform/network";
 import { plainCopy } from "./platform/plain-copy";
 import { SimScheduler } from "./platform/scheduler";
-import { known } from "../checks/known";
 
 const PAGE = 2;
 const RECORDER = { log: (): void => undefined };
@@ -234,14 +233,14 @@ export class ProxyHealthWorld {
   }
 
   health(node: string): Promise<number> {
-    return this.network.call(CLIENT, this.shard(shardOf(node)), async (brain) => known(await brain.health(node, "/healthz")).code);
+    return this.network.call(CLIENT, this.shard(shardOf(node)), async (brain) => (await brain.health(node, "/healthz")).code);
   }
 
   /** The count that a check of the Service answers; "-" = there is no check. */
   serviceHealth(node: string, service: string): Promise<string> {
     const [namespace = "", name = ""] = service.split("/");
     return this.network.call(CLIENT, this.shard(shardOf(node)), async (brain) => {
-      const answer = known(await brain.serviceHealth(node, { namespace, name }, null));
+      const answer = await brain.serviceHealth(node, { namespace, name }, null);
       return answer?.headers["X-Load-Balancing-Endpoint-Weight"] ?? "-";
     });
   }

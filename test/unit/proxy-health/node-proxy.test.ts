@@ -9,7 +9,6 @@ import { NodeProxy, type NodeProxySetting } from "../../../src/proxy-health/node
 import type { Cursor, ShardChange } from "../../../src/proxy-health/pushed/shard-change";
 import type { Report } from "../../../src/proxy-health/report";
 import { NOTHING_KNOWN } from "../../../src/proxy-health/rpc";
-import { known } from "../../support/checks/known";
 import { MemoryNodeStorage } from "../../support/memory/node-storage";
 
 const START = Date.UTC(2025, 0, 2, 3, 4, 5, 600);
@@ -150,7 +149,7 @@ class World {
   /** Code of the check of default/web, or why there is none. */
   async serviceCodes(): Promise<string> {
     try {
-      const answer = known(await this.#object.serviceHealth("n1", { namespace: "default", name: "web" }, null));
+      const answer = await this.#object.serviceHealth("n1", { namespace: "default", name: "web" }, null);
       return answer ? String(answer.code) : "refused";
     } catch (error) {
       return (error as Error).message;
@@ -158,7 +157,7 @@ class World {
   }
 
   async body(path: HealthPath, node = "n1"): Promise<{ code: number; [member: string]: unknown }> {
-    const { code, body } = known(await this.#object.health(node, path));
+    const { code, body } = await this.#object.health(node, path);
     return { code, ...(JSON.parse(body) as object) };
   }
 
@@ -775,8 +774,9 @@ describe("what the controller tells", () => {
   it("checks of a Service before anybody told of checks: ask together, and fail until the controller answers", async () => {
     const world = new World();
     const ask = () => world.serviceCodes();
-    expect(await Promise.all([ask(), ask()])).toEqual([NOTHING_KNOWN, NOTHING_KNOWN]);
-    expect([await ask(), world.questions]).toEqual([NOTHING_KNOWN, 1]);
+    const unknown = `${NOTHING_KNOWN}: nothing is known of the node yet`;
+    expect(await Promise.all([ask(), ask()])).toEqual([unknown, unknown]);
+    expect([await ask(), world.questions]).toEqual([unknown, 1]);
     world.now += 5_000;
     world.cursor = { epoch: 1, sequence: 1 };
     expect(await Promise.all([ask(), ask()])).toEqual(["refused", "refused"]);

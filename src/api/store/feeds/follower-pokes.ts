@@ -30,8 +30,17 @@ export function pokingFollowers(clock: Clock, followers: Followers, filters: rea
   return {
     turnCommitted(changes) {
       createdOnly &&= changes.every(({ before }) => before === undefined);
-      for (const filter of filters) if (!met.has(filter) && changes.some((change) => filter(change))) met.add(filter);
+      for (const filter of filters) if (!met.has(filter) && changes.some((change) => isMet(filter, change))) met.add(filter);
       poke();
     },
   };
+}
+
+/** A filter that fails is met: a poke too many costs a pass, and one too few leaves its follower asleep. */
+function isMet(filter: ChangeFilter, change: CommittedChange): boolean {
+  try {
+    return filter(change);
+  } catch {
+    return true;
+  }
 }

@@ -18,6 +18,7 @@ import { collected, type FieldError } from "../../meta/field-errors";
 import type { KubeObject, ObjectMeta } from "../../meta/kubernetes";
 import { generateName } from "../../meta/generate-name";
 import type { Random } from "../../../core/base/ports";
+import { managedFieldsErrors } from "../../meta/field-manager";
 import { dropDuplicateOwners, stampCreate, stampUpdate, validateObjectMeta, validateObjectMetaUpdate } from "../../meta/object-meta";
 import { isNoRevision, revisionProblem } from "../../meta/preconditions";
 import { badRequest, invalid, unclassified } from "../../meta/status";
@@ -93,7 +94,9 @@ function prepareCreate(definition: ResourceDefinition, object: KubeObject, input
 
 /** All field errors of an object to be created. */
 function validateCreate(definition: ResourceDefinition, object: KubeObject, context: StrategyContext): FieldError[] {
-  return metadataErrors(definition, object).concat(definition.strategy.validate(object, context));
+  return metadataErrors(definition, object)
+    .concat(managedFieldsErrors(metadataOf(object).managedFields))
+    .concat(definition.strategy.validate(object, context));
 }
 
 export function beforeCreate(definition: ResourceDefinition, object: KubeObject, input: CreateInput): StrategyVerdict {
@@ -214,8 +217,10 @@ function metadataErrors(definition: ResourceDefinition, object: KubeObject): Fie
 }
 
 function changeErrors(definition: ResourceDefinition, change: Change<KubeObject>): FieldError[] {
-  const after = metadataOf(change.after);
-  return metadataErrors(definition, change.after).concat(validateObjectMetaUpdate({ after, before: metadataOf(change.before) }));
+  const [after, before] = [metadataOf(change.after), metadataOf(change.before)];
+  return metadataErrors(definition, change.after)
+    .concat(managedFieldsErrors(after.managedFields, before.managedFields))
+    .concat(validateObjectMetaUpdate({ after, before }));
 }
 
 function verdict(definition: ResourceDefinition, object: KubeObject, judge: () => FieldError[], warnings: () => string[]): StrategyVerdict {

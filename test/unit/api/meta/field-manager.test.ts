@@ -23,4 +23,6 @@ it("entries of an object: each by its place, its subresource too", () => {
     "metadata.managedFields[3].subresource",
   ]);
   expect(managedFieldsErrors(undefined)).toEqual([]);
+  // What an earlier release stored does not keep the object from being written.
+  expect(managedFieldsErrors(entries, entries.slice(2, 3)).map(({ field }) => field)).toEqual(["metadata.managedFields[3].subresource"]);
 });

@@ -130,7 +130,7 @@ describe("parseConfig: defaults and accepted values", () => {
   });
 
   it("certificates: as they stand, with the end of their last line; other variables: without blanks around them", () => {
-    const config = configOf({ ROOT_CA: "-----BEGIN\n-----END\n", CONTROLLERS: " * ", LOG_LEVEL: " warn\n" });
+    const config = configOf({ ROOT_CA: "-----BEGIN\n-----END\n", CONTROLLERS: " * ", LOG_LEVEL: " WARN\n" });
     expect(config.rootCertificates).toBe("-----BEGIN\n-----END\n");
     expect([config.controllers, config.logLevel]).toEqual([["*"], "warn"]);
   });

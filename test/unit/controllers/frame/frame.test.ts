@@ -167,6 +167,22 @@ describe("a pass in the frame", () => {
     expect(await tries()).toEqual(["a"]);
   });
 
+  it("a store that was read says why something beside it was not: the status has it, and no work is left", async () => {
+    const beside: Followed = { pull: () => Promise.resolve(true), read: 0, failure: "Leases are down" };
+    const world = new World({ follows: () => [beside] });
+    expect(await world.pass()).toMatchObject({ left: false, report: { left: false, error: "Leases are down" } });
+  });
+
+  it("the time of the next pass that cannot be found out: what was read is saved, and the pass is repeated", async () => {
+    const world = new World({
+      due: () => {
+        throw new Error("no rows");
+      },
+    });
+    expect(await world.pass()).toMatchObject({ left: true, report: { error: "no rows" } });
+    expect(world.take()).toEqual(["load", "facts", ...PULLS, "plan", "save", "told"]);
+  });
+
   it("a plan that cannot be made: what was read is saved, and the pass is repeated", async () => {
     const world = new World({}, { plan: () => Promise.reject(new Error("no list")) });
     expect(await world.pass()).toMatchObject({ left: true, report: { error: "no list" } });

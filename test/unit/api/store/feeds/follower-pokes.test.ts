@@ -67,3 +67,22 @@ it("a follower with a filter: told of the turns in which a change met it, also b
   await scheduler.pass(50);
   expect(pokes).toEqual([false, true, false]);
 });
+
+it("a filter that fails: counts as met, so its follower looks itself", async () => {
+  const scheduler = new SimScheduler();
+  const broken: ChangeFilter = () => {
+    throw new Error("a bug");
+  };
+  const met: boolean[] = [];
+  const observer = pokingFollowers(
+    scheduler.clock(),
+    (_, filters) => {
+      met.push(filters.has(broken));
+      return [];
+    },
+    [broken],
+  );
+  observer.turnCommitted([CHANGED]);
+  await scheduler.pass(50);
+  expect(met).toEqual([true]);
+});

@@ -25,15 +25,19 @@ export const PATCH_CONTEXT: Readonly<Record<PatchForm, string>> = {
   strategic: "",
 };
 
-/** Reads the body of a patch. Errors: 413 for too many values, 400 for what is no JSON or nests too deep. */
-export function readPatch(text: string, form: PatchForm): Result<PatchBody, PatchError> {
+/**
+ * Reads the body of a patch. Errors: 413 for too many values, 400 for what is no JSON or nests too deep.
+ *
+ * @param judgesFields whether `patchProblems` will be asked: only then the values are walked for fields that stand twice
+ */
+export function readPatch(text: string, form: PatchForm, judgesFields = true): Result<PatchBody, PatchError> {
   const { members, values, isTooDeep } = shapeOf(text);
   const context = PATCH_CONTEXT[form];
   if (values > VALUES_MAX) return err({ reason: "tooLarge", message: `limit is ${VALUES_MAX} values` });
   if (isTooDeep) return err({ reason: "malformed", message: `${context}exceeded max depth` });
   try {
     const value = parseJson(text) as JsonValue;
-    return ok({ text, value, isUnique: membersIn(value, DEPTH_MAX) === members });
+    return ok({ text, value, isUnique: !judgesFields || membersIn(value, DEPTH_MAX) === members });
   } catch {
     return err({ reason: "malformed", message: context + syntaxError(text) });
   }

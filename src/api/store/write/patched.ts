@@ -29,7 +29,7 @@ export function patched(
   served: ResourceDefinition,
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { fieldValidation, version } = request.options;
-  const body = readPatch(request.patch, request.patchType);
+  const body = readPatch(request.patch, request.patchType, fieldValidation !== "Ignore");
   if (!body.ok) return err(patchErrorStatus(body.error));
   const changed = change(request, body.value, stored, served);
   if (!changed.ok) return err(patchErrorStatus(changed.error));

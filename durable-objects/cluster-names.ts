@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { ClusterNames as Brain, type NameStorage } from "../src/tenancy/cluster-names";
 import type { ClusterNamesRpc } from "../src/tenancy/rpc";
-import { directoryIds } from "./peers/busy";
+import { directoryIds } from "../src/tenancy/directory-ids";
 import type { Env } from "./platform/env";
 import { systemClock, systemRecorder } from "./platform/ports";
 
@@ -28,7 +28,7 @@ export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc 
       storage: keptNames(ctx.storage),
       clock: systemClock,
       recorder: systemRecorder({ object: "clusters" }),
-      readDirectory: () => directoryIds(env),
+      readDirectory: () => directoryIds((asked) => env.DIRECTORY.list(asked)),
     });
   }
 

@@ -1,6 +1,6 @@
 /** The notes for cron on the real platform. The objects of a cluster that live in one isolate share them. */
 import { BusyNotes } from "../../src/tenancy/busy-notes";
-import { BUSY_LIFETIME_SECONDS, busyKey, DIRECTORY_PREFIX, directoryKey, type Rhythm } from "../../src/tenancy/directory-keys";
+import { BUSY_LIFETIME_SECONDS, busyKey, directoryKey, type Rhythm } from "../../src/tenancy/directory-keys";
 import type { ControllerList } from "../../src/core/config/controllers";
 import { type ControllerName, CONTROLLERS } from "../platform/controllers";
 import type { Env } from "../platform/env";
@@ -39,17 +39,6 @@ export async function noteControllers(env: Env, id: string, facts: DirectoryFact
 /** Enters a cluster in the directory. `facts`: as for noteBusy; the key may be there, with what noteControllers wrote beside it. */
 export function enterCluster({ DIRECTORY }: Env, key: string, facts: DirectoryFacts | undefined): Promise<void> {
   return DIRECTORY.put(key, "{}", beside(facts));
-}
-
-/** The ids of all clusters in the directory. */
-export async function directoryIds({ DIRECTORY }: Env): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await DIRECTORY.list({ prefix: DIRECTORY_PREFIX, ...(cursor === undefined ? {} : { cursor }) });
-    ids.push(...page.keys.map(({ name }) => name.slice(DIRECTORY_PREFIX.length)));
-    if (page.list_complete) return ids;
-    cursor = page.cursor;
-  }
 }
 
 function beside(facts: DirectoryFacts | undefined): { metadata?: DirectoryFacts } {

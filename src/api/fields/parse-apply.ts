@@ -48,7 +48,5 @@ function parseJsonObject(text: string, shape: JsonShape): Result<ParsedYaml, str
   } catch {
     return undefined;
   }
-  const members = membersIn(value, DEPTH_MAX);
-  if (members === undefined) return err(TOO_DEEP);
-  return members === shape.members ? ok({ value, repeated: [] }) : undefined;
+  return membersIn(value, DEPTH_MAX) === shape.members ? ok({ value, repeated: [] }) : undefined;
 }

@@ -2,6 +2,7 @@
 import type { OwnerReference } from "../../api/meta/kubernetes";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
+import { assert } from "../../core/base/assert";
 import type { Place } from "./graph";
 
 /** `leases.coordination.k8s.io`, `services`. */
@@ -40,7 +41,9 @@ export function isOwnedAcrossScopes(reference: OwnerReference, dependent: Place)
 
 /** What the objects of a store are. */
 export function kindIn(store: string): { apiVersion: string; kind: string } {
-  const { group = "", versions = [], kind = "" } = byStore.get(store) ?? {};
+  const definition = byStore.get(store);
+  assert(definition, "objects are in stores of served kinds");
+  const { group, versions, kind } = definition;
   return { apiVersion: [group, versions[0]].filter(Boolean).join("/"), kind };
 }
 

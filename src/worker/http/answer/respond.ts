@@ -127,7 +127,7 @@ const GO_NUMBER: ScalarTag = {
   tag: "tag:yaml.org,2002:float",
   default: true,
   test: /^[-+]?(?=[0-9._])[0-9_]*(?:[bBoOxX][-+0-9a-fA-F_]+|(?:\.[0-9_]*)?(?:[eE][-+0-9_]+)?)$/,
-  resolve: (text) => text,
+  resolve: String,
 };
 /** Go and many other readers know YAML 1.1. Text that means something else there (`yes`, `010`, a date), or to Go alone, is quoted. */
 const YAML = { lineWidth: 0, compat: "yaml-1.1", customTags: [GO_NUMBER] } satisfies ToStringOptions & SchemaOptions;

@@ -83,6 +83,11 @@ describe("planActions", () => {
     { rows: "hand-off that both owners have confirmed", state: { ...LEAVING, handoffs: [handoff()] }, jobs: ["copyRows/old/new/5"] },
     { rows: "hand-off that an owner has not confirmed", state: { ...LEAVING, handoffs: [handoff({ id: 6 })] }, jobs: [] },
     {
+      rows: "hand-off to an owner without a configuration yet",
+      state: { ...LEAVING, owners: [owner("old")], handoffs: [handoff()] },
+      jobs: [],
+    },
+    {
       rows: "committed hand-off that is late",
       state: { ...LEAVING, handoffs: [handoff({ phase: "activating", dueAt: NOW_MS })] },
       jobs: ["showDelayed/old"],

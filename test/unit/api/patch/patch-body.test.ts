@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
+import { DEPTH_MAX, VALUES_MAX } from "../../../../src/api/schema/decode-limits";
 import { patchProblems, readPatch } from "../../../../src/api/patch/patch-body";
 
 describe("patchProblems", () => {
@@ -19,6 +20,22 @@ describe("patchProblems", () => {
   ])("$type $text: $want", ({ type, text, want }) => {
     expect(problemsOf(text, type)).toEqual(want);
   });
+});
+
+it.each([
+  [
+    "more values than a document may have",
+    `[${"1,".repeat(VALUES_MAX)}1]`,
+    { reason: "tooLarge", message: `limit is ${VALUES_MAX} values` },
+  ],
+  [
+    "deeper than a document may be",
+    `${"[".repeat(DEPTH_MAX + 1)}${"]".repeat(DEPTH_MAX + 1)}`,
+    { reason: "malformed", message: "error decoding patch: exceeded max depth" },
+  ],
+  ["no JSON", "{", { reason: "malformed", message: "error decoding patch: unexpected end of JSON input" }],
+])("a body that is %s: refused", (_, text, error) => {
+  expect(readPatch(text, "merge")).toEqual({ ok: false, error });
 });
 
 it("a field that stands many times below a long key: written once, its path cut", () => {

@@ -23,6 +23,8 @@ class World {
   readonly history: { deleted: boolean; object: string }[] = [];
   reads = 0;
   isDown = false;
+  /** each page comes late, and another one stands behind it */
+  isEndless = false;
   beside: Promise<unknown>[] = [];
 
   readonly env = {
@@ -55,6 +57,7 @@ class World {
   #stub(store: string) {
     const answer = <T>(value: T): Promise<T> => {
       this.reads++;
+      if (this.isEndless) return new Promise((resolve) => setTimeout(() => resolve(value), 3 * SECOND_MS));
       return this.isDown ? Promise.reject(new Error("Network connection lost.")) : Promise.resolve(value);
     };
     const isRoles = store.includes("/clusterroles.");
@@ -68,7 +71,7 @@ class World {
         answer({
           objects: isRoles ? [JSON.stringify(READER)] : present(),
           cursor: { incarnation: "1", revision: changes().length },
-          next: "",
+          next: this.isEndless ? "a" : "",
         }),
       objectsSince: (cursor: StoreCursor | undefined) =>
         answer({
@@ -168,6 +171,26 @@ describe("the rules that an isolate remembers", () => {
     expect(await world.may()).toBe("503");
     world.isDown = false;
     expect(await world.may()).toBe("no");
+  });
+
+  it("a renewal that does not end: given up after 20 seconds, and the next request begins another", async () => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+    world.isEndless = true;
+    const answer = world.may();
+    await vi.advanceTimersByTimeAsync(20 * SECOND_MS);
+    expect(await answer).toBe("503");
+    world.isEndless = false;
+    expect(await world.may()).toBe("no");
+  });
+
+  it("more clusters than an isolate keeps: those that were asked least recently are read again", async () => {
+    const others = Array.from({ length: 50 }, () => new World());
+    for (const each of [world, ...others]) await each.may();
+    const [first, last] = [world.reads, others.at(-1)?.reads];
+    await others.at(-1)?.may();
+    expect(others.at(-1)?.reads).toBe(last);
+    await world.may();
+    expect(world.reads).toBe(2 * first);
   });
 
   it("a clock that was set back: the rules are read again", async () => {

@@ -34,6 +34,9 @@ describe("beginRequest", () => {
     const ends = [begin("get"), begin("list")];
     for (const verb of ["get", "list"] as const) expect(begin(verb)).toBeUndefined();
     for (let i = 0; i < 100; i++) expect(begin("watch")).toBeDefined();
+    const watch = begin("watch");
+    expect([watch?.grow(1_000, Date.now()), watch?.rest(Date.now())]).toEqual([true, true]);
+    watch?.end();
     for (const verb of ["create", "update", "patch", "delete", "deletecollection"] as const) ends.push(begin(verb));
     for (const end of ends) end?.end();
     const place = begin("get");

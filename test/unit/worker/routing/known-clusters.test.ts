@@ -1,5 +1,9 @@
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Env } from "../../../../durable-objects/platform/env";
+import type { Beside } from "../../../../src/core/base/batched";
 import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";
+import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
+import { activeIdOf, lookAt, openCluster, removeCluster, setControllers } from "../../../../src/worker/routing/known-clusters";
 import { send as sendTo } from "../client";
 import { type Answers, type FakeEnv, fakeEnv } from "../fake-env";
 
@@ -325,5 +329,76 @@ describe("/clusters/{name}", () => {
   it("other methods: 405", async () => {
     vi.spyOn(console, "warn").mockImplementation(() => undefined);
     expect((await aCluster().send("POST", "", "{}")).code).toBe(405);
+  });
+});
+
+describe("a cluster that nobody can be asked about", () => {
+  const LOST = new Error("Network connection lost.");
+  const UNSURE = { ok: false, error: { code: 503, reason: "ServiceUnavailable" } };
+  const none: Beside = () => undefined;
+  const named = (areMade: (names: string[]) => Promise<(boolean | null)[]>) =>
+    fakeEnv({}, { CLUSTER_NAMES: { idFromName: (name: string) => name, get: () => ({ areMade }) } as unknown as Env["CLUSTER_NAMES"] }).env;
+  const recorded = (record: object) =>
+    fakeEnv({}, { CLUSTER_RECORD: { idFromName: (name: string) => name, get: () => record } as unknown as Env["CLUSTER_RECORD"] }).env;
+  const lost = () => Promise.reject(LOST);
+
+  beforeEach(() => void vi.spyOn(console, "warn").mockImplementation(() => undefined));
+  afterEach(() => vi.useRealTimers());
+
+  it.each([
+    ["the object of the names does not answer", lost],
+    ["the directory does not answer that object", (names: string[]) => Promise.resolve(names.map(() => null))],
+  ])("%s: 503, and no record is asked", async (_, areMade) => {
+    const env = named(areMade);
+    const name = `cluster-${++clusters}`;
+    expect(await lookAt(env, name)).toMatchObject(UNSURE);
+    expect(await activeIdOf(env, name, none)).toMatchObject(UNSURE);
+    expect(await removeCluster(env, name)).toMatchObject(UNSURE);
+    expect((await sendTo(`http://h/clusters/${name}/api/v1/services`, {}, env)).status).toBe(503);
+  });
+
+  it("the record does not answer: 503", async () => {
+    const env = recorded({ look: lost, open: lost, remove: lost, setControllers: lost });
+    const name = `cluster-${++clusters}`;
+    for (const answer of [lookAt(env, name), activeIdOf(env, name, none), openCluster(env, name), setControllers(env, name, null)])
+      expect(await answer).toMatchObject(UNSURE);
+    expect((await sendTo(`http://h/clusters/${name}`, { method: "PUT" }, env)).status).toBe(503);
+  });
+
+  it("the record stops to answer before a deletion: 503", async () => {
+    const look = (): Promise<ClusterState> => Promise.resolve({ phase: "active", id: "x", createdAt: 0, controllers: null });
+    expect(await removeCluster(recorded({ look, remove: lost }), `cluster-${++clusters}`)).toMatchObject(UNSURE);
+  });
+
+  it.each([
+    ["object of the names", named(() => new Promise(() => undefined))],
+    ["record", recorded({ look: () => new Promise(() => undefined) })],
+  ])("the %s takes as long as a call may: 504 for who asked with it, and for who waits behind it", async (_, env) => {
+    vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+    const name = `cluster-${++clusters}`;
+    const asked = [activeIdOf(env, name, none)];
+    await vi.advanceTimersByTimeAsync(1);
+    asked.push(activeIdOf(env, name, none));
+    await vi.advanceTimersByTimeAsync(2 * PEER_TIMEOUT_MS);
+    for (const answer of asked) expect(await answer).toMatchObject({ ok: false, error: { code: 504, reason: "Timeout" } });
+  });
+
+  it("controllers of a cluster that is being deleted: 409", async () => {
+    const env = recorded({ setControllers: () => Promise.resolve({ state: DELETING, isTold: true }) });
+    expect(await setControllers(env, "a", null)).toMatchObject({ ok: false, error: { code: 409, reason: "Conflict" } });
+  });
+
+  it("the id of a cluster: that of its record, and none of one that is being deleted or was never made", async () => {
+    const { name, fake } = aCluster();
+    expect(await activeIdOf(fake.env, name, none)).toEqual({ ok: true, value: name });
+    const deleted = aCluster(DELETING);
+    expect(await activeIdOf(deleted.fake.env, deleted.name, none)).toEqual({ ok: true, value: undefined });
+    expect(
+      await activeIdOf(
+        named((names) => Promise.resolve(names.map(() => false))),
+        "b",
+        none,
+      ),
+    ).toEqual({ ok: true, value: undefined });
   });
 });

@@ -17,6 +17,12 @@ const stored = (spec: Spec): ResourceQuota => ({
   metadata: { name: "q", namespace: "ns", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
 });
 
+/** Upstream shows the whole selector, with the names of its internal type. */
+const MISFIT =
+  "spec.scopeSelector.matchExpressions: Invalid value: " +
+  '{"MatchExpressions":[{"ScopeName":"PriorityClass","Operator":"In","Values":["high"]},' +
+  '{"ScopeName":"VolumeAttributesClass","Operator":"Exists","Values":null}]}: unsupported scope applied to resource';
+
 describe("validation", () => {
   const scopes = 'spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes';
 
@@ -84,6 +90,40 @@ describe("validation", () => {
         "spec.scopeSelector.matchExpressions.values: Invalid value: [\"x\"]: must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
       ],
     ],
+    [
+      "selectors by scopes that may limit the resources",
+      {
+        hard: { "requests.storage": "1Gi", persistentvolumeclaims: "1", "count/widgets.example.com": "1" },
+        scopeSelector: { matchExpressions: [{ scopeName: "VolumeAttributesClass", operator: "In", values: ["gold"] }] },
+      },
+      [],
+    ],
+    [
+      "a selector by an unknown scope",
+      { hard: { services: "1" }, scopeSelector: { matchExpressions: [{ scopeName: "Other", operator: "Exists" }] } },
+      ['spec.scopeSelector.matchExpressions.scopeName: Invalid value: "Other": unsupported scope'],
+    ],
+    [
+      "selectors by scopes of other resources",
+      {
+        hard: { services: "1" },
+        scopeSelector: {
+          matchExpressions: [
+            { scopeName: "PriorityClass", operator: "In", values: ["high"] },
+            { scopeName: "VolumeAttributesClass", operator: "Exists" },
+          ],
+        },
+      },
+      [MISFIT, MISFIT],
+    ],
+    [
+      "a selector by a scope that a resource has or has not, with values",
+      { scopeSelector: { matchExpressions: [{ scopeName: "BestEffort", operator: "In", values: ["x"] }] } },
+      [
+        "spec.scopeSelector.matchExpressions.operator: Invalid value: \"In\": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity",
+      ],
+    ],
+    ["a selector without requirements", { hard: { pods: "1" }, scopeSelector: {} }, []],
   ])("%s: upstream's causes", (_, spec, errors) => {
     expect(create(definition, quota(spec)).errors).toEqual(errors);
   });

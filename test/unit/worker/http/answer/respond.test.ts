@@ -31,6 +31,12 @@ describe("jsonResponse", () => {
     expect(response.headers.get("Warning")).toBe(`299 - "${"a".repeat(256)}", 299 - "${"b".repeat(256)}"`);
   });
 
+  it("more warnings than there is room for when they are cut: the first of them", () => {
+    const letters = Array.from({ length: 20 }, (_, i) => String.fromCharCode(97 + i).repeat(300));
+    const header = jsonResponse(201, "{}", "compact", letters).headers.get("Warning");
+    expect(header?.split(", ")).toEqual(letters.slice(0, 16).map((text) => `299 - "${text.slice(0, 256)}"`));
+  });
+
   it("a document: compact unless pretty or YAML is asked for", async () => {
     expect(await jsonResponse(200, '{"a":1}', "compact").text()).toBe('{"a":1}');
     expect(await jsonResponse(200, '{"a":1}', "pretty").text()).toBe('{\n  "a": 1\n}\n');

@@ -18,6 +18,7 @@ describe("names in body and URL", () => {
       code: 422,
       message: 'Service "a" is invalid: metadata.namespace: Required value',
     });
+    expect(missingNamespace({}, "", servicesDefinition)?.message).toBe('Service "" is invalid: metadata.namespace: Required value');
     expect(missingNamespace({ metadata: { name: "a", namespace: "x" } }, "", servicesDefinition)?.message).toBe(
       "the namespace of the provided object does not match the namespace sent on the request",
     );

@@ -131,12 +131,12 @@ export class Authenticator {
     const credential = `token:${token.id}`;
     const isAdmin = await isAdminToken(this.settings.adminTokens, token, this.ports.digest);
     if (isAdmin === false) return UNAUTHORIZED;
-    if (isAdmin) return judged({ name: ADMIN, uid: "", groups: [MASTERS], extra: {} }, undefined, credential, Infinity);
+    if (isAdmin) return ok(judged({ name: ADMIN, uid: "", groups: [MASTERS], extra: {} }, undefined, credential, Infinity));
     const verified = await this.#asked("token", () => this.ports.verifyToken(token.id, token.secret, beside));
     if (!verified.ok) return verified;
     if (!verified.value.ok) return UNAUTHORIZED;
     const { user, groups, clusters, goodUntil = Infinity, ...limits } = verified.value.value;
-    return judged({ name: user, uid: "", groups, extra: extraOfLimits(limits) }, clusters, credential, goodUntil);
+    return ok(judged({ name: user, uid: "", groups, extra: extraOfLimits(limits) }, clusters, credential, goodUntil));
   }
 
   /** @param isBearer otherwise no token of a service account is taken from there */
@@ -154,7 +154,7 @@ export class Authenticator {
     const claims = await checkJwt(jwt, { issuer: url, audiences, algorithms }, (kid) => keys.keys(kid, load), this.ports.clock.now());
     if (!claims.ok) return claims;
     const user = userOf(claims.value, issuer);
-    return user ? judged(user, clusters, `jwt:${url}`, endOfClaims(claims.value)) : UNAUTHORIZED;
+    return user ? ok(judged(user, clusters, `jwt:${url}`, endOfClaims(claims.value))) : UNAUTHORIZED;
   }
 
   async #serviceAccount(jwt: UncheckedJwt, cluster: string, { audiences, beside }: AuthenticationContext): Promise<Judgement> {
@@ -171,7 +171,7 @@ export class Authenticator {
       if (!user.ok) return user;
       const known = judged(user.value, [cluster], "serviceaccount", endOfClaims(claims.value));
       const named = [claims.value.aud ?? []].flat().filter((audience) => audiences.includes(audience));
-      return known.ok ? ok({ ...known.value, audiences: named, life: source.clusterId }) : known;
+      return ok({ ...known, audiences: named, life: source.clusterId });
     });
     return judgement.ok ? judgement.value : judgement;
   }
@@ -196,7 +196,7 @@ export class Authenticator {
   }
 }
 
-function judged(user: User, clusters: readonly string[] | undefined, credential: string, goodUntil: number): Judgement {
+function judged(user: User, clusters: readonly string[] | undefined, credential: string, goodUntil: number): Judged {
   const groups = [...new Set([...user.groups, AUTHENTICATED])];
-  return ok({ caller: { user: { ...user, groups }, clusters, credential }, audiences: OWN_AUDIENCES, goodUntil });
+  return { caller: { user: { ...user, groups }, clusters, credential }, audiences: OWN_AUDIENCES, goodUntil };
 }

@@ -245,8 +245,9 @@ export class GarbageCollector {
     await inParallel(dependents, WRITES_AT_ONCE, async (node) => {
       const links = now.get(placeId(node));
       if (links === undefined) return void results.push("later");
-      const remaining = links?.ownerReferences.filter(({ uid }) => uid !== owner.links.uid) ?? [];
-      if (links?.uid !== node.links.uid || remaining.length === links.ownerReferences.length) return void results.push("moot");
+      if (links?.uid !== node.links.uid) return void results.push("moot");
+      const remaining = links.ownerReferences.filter(({ uid }) => uid !== owner.links.uid);
+      if (remaining.length === links.ownerReferences.length) return void results.push("moot");
       results.push(await this.#write(node.store, (store) => ownerReferencesRequest(links, remaining, store)));
     });
     return results;
@@ -280,8 +281,7 @@ export class GarbageCollector {
 
   async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<CollectorOutcome> {
     const store = this.#stores.get(name);
-    if (!store) return "moot";
-    if (this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return "later";
+    if (!store || this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return "later";
     const wanted = request(store);
     try {
       const result = await store.write(wanted);

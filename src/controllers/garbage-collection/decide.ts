@@ -63,51 +63,55 @@ export function releasableOwners(graph: OwnerGraph): GraphNode[] {
   const releasable: GraphNode[] = [];
   for (const circle of components(waiting, (node) => blockers.get(node) ?? [])) {
     const members = new Set(circle);
-    if (circle.every((owner) => blockers.get(owner)?.every((blocker) => members.has(blocker)))) {
-      for (const owner of circle) if (blockers.has(owner)) releasable.push(owner);
-    }
+    if (circle.every((owner) => blockers.get(owner)?.every((blocker) => members.has(blocker)))) releasable.push(...circle);
   }
   return releasable;
+}
+
+/** A node on the way through a graph: its number, and the lowest number that it leads back to. */
+interface Visit<T> {
+  readonly node: T;
+  readonly index: number;
+  low: number;
+  /** no component has it yet */
+  open: boolean;
+  /** the neighbour that comes next */
+  at: number;
 }
 
 /** Strongly connected components (Tarjan 1972). Without recursion, since chains of owners may be long. */
 function components<T>(roots: readonly T[], next: (node: T) => readonly T[]): T[][] {
   const found: T[][] = [];
-  const facts = new Map<T, { index: number; low: number; open: boolean }>();
-  const open: T[] = [];
-  const enter = (node: T): { node: T; at: number } => {
-    facts.set(node, { index: facts.size, low: facts.size, open: true });
-    open.push(node);
-    return { node, at: 0 };
+  const visits = new Map<T, Visit<T>>();
+  const open: Visit<T>[] = [];
+  const enter = (node: T): Visit<T> => {
+    const visit = { node, index: visits.size, low: visits.size, open: true, at: 0 };
+    visits.set(node, visit);
+    open.push(visit);
+    return visit;
   };
   for (const root of roots) {
-    if (facts.has(root)) continue;
+    if (visits.has(root)) continue;
     const path = [enter(root)];
-    for (let step = path.at(-1); step; step = path.at(-1)) {
-      const fact = facts.get(step.node);
-      const child = next(step.node)[step.at++];
-      if (!fact) break;
+    for (let visit = path.at(-1); visit; visit = path.at(-1)) {
+      const child = next(visit.node)[visit.at++];
       if (child !== undefined) {
-        const seen = facts.get(child);
+        const seen = visits.get(child);
         if (!seen) path.push(enter(child));
-        else if (seen.open) fact.low = Math.min(fact.low, seen.index);
+        else if (seen.open) visit.low = Math.min(visit.low, seen.index);
         continue;
       }
       path.pop();
-      const parent = path.at(-1);
-      const above = parent && facts.get(parent.node);
-      if (above) above.low = Math.min(above.low, fact.low);
-      if (fact.low === fact.index) found.push(popThrough(open, step.node, facts));
+      const above = path.at(-1);
+      if (above) above.low = Math.min(above.low, visit.low);
+      if (visit.low === visit.index) found.push(closeThrough(open, visit));
     }
   }
   return found;
 }
 
-function popThrough<T>(open: T[], last: T, facts: ReadonlyMap<T, { open: boolean }>): T[] {
+function closeThrough<T>(open: Visit<T>[], last: Visit<T>): T[] {
   const component = open.splice(open.lastIndexOf(last));
-  for (const node of component) {
-    const fact = facts.get(node);
-    if (fact) fact.open = false;
-  }
-  return component;
+  for (const visit of component) visit.open = false;
+  return component.map(({ node }) => node);
 }

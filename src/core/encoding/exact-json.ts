@@ -8,7 +8,8 @@ import { parseMarked, printMarked } from "./marked-integers";
 
 /** What newer engines have and TypeScript does not know yet (TC39: JSON.parse source text access). Node has it from 21 on. */
 interface ExactJson {
-  parse(text: string, reviver: (key: string, value: unknown, context?: { source?: string }) => unknown): unknown;
+  /** `source`: only beside texts, numbers, booleans and null */
+  parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown;
   rawJSON?(text: string): unknown;
 }
 
@@ -22,15 +23,15 @@ const DIGITS_MAX = 400;
 const LONG = /\d{16}/;
 const INTEGER = /^-?\d+$/;
 
-const exact: ExactJson = JSON;
+const exact = JSON as ExactJson;
 
 /** JSON.parse, but integers beyond 2^53 are bigints. Throws as JSON.parse does. */
 export function parseJson(text: string): unknown {
   if (!LONG.test(text)) return JSON.parse(text);
   try {
     if (!exact.rawJSON) return parseMarked(text);
-    return exact.parse(text, (_, value, context) =>
-      typeof value === "number" && !Number.isSafeInteger(value) ? integerIn(context?.source ?? "", value) : value,
+    return exact.parse(text, (_, value, { source }) =>
+      typeof value === "number" && !Number.isSafeInteger(value) ? integerIn(source, value) : value,
     );
   } catch (error) {
     // The engine visits what it has read recursively. So deep a text is refused wherever its depth counts.

@@ -122,10 +122,7 @@ class LifecyclePass {
   async #lookBeside(work: Promise<Made>): Promise<void> {
     const { clock } = this.ports;
     let isOver = false;
-    const over = work.then(
-      () => (isOver = true),
-      () => (isOver = true),
-    );
+    const over = work.finally(() => (isOver = true));
     for (;;) {
       const now = clock.now();
       const waitMs = Math.max(this.#probes.nextLook(now) - now, POKED_APART_MS);

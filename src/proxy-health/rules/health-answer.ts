@@ -37,7 +37,7 @@ export interface ProxyState {
 export function isLate(
   { lastUpdated, queuedSince }: { readonly lastUpdated: number | undefined; readonly queuedSince: number | undefined },
   now: number,
-  timeoutMs = HEALTH_TIMEOUT_MS,
+  timeoutMs: number,
 ): boolean {
   return lastUpdated !== undefined && queuedSince !== undefined && now - queuedSince >= timeoutMs;
 }

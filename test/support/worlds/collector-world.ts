@@ -5,6 +5,7 @@ import type { CollectedStore } from "../../../src/controllers/garbage-collection
 import { storeName } from "../../../src/controllers/garbage-collection/resolve-owner";
 import type { EventReport } from "../../../src/api/events/event-recorder";
 import type { KubeObject, OwnerReference } from "../../../src/api/meta/kubernetes";
+import type { Status } from "../../../src/api/meta/status";
 import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
@@ -40,6 +41,8 @@ export class CollectorWorld {
   /** removals in order: `Pod ns/a` */
   readonly removed: string[] = [];
   fault: (call: string) => Fault = () => undefined;
+  /** the store's refusal of a write; undefined = it decides itself */
+  refusal: (call: string) => Status | undefined = () => undefined;
   /** milliseconds until a call arrives */
   delay: (call: string) => number = () => 1;
   /** changes that a store answers at most in one call */
@@ -172,6 +175,8 @@ export class CollectorWorld {
       write: (request) =>
         call("write", async () => {
           if (request.verb !== "create") await this.beforeWrite(request.key);
+          const status = this.refusal(`${definition.resource} write`);
+          if (status) return { ok: false, status, warnings: [] };
           return world.store.write(request);
         }),
     };

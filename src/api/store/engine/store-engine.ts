@@ -33,7 +33,7 @@ import { type DeciderPorts, WriteDecider, type WriteOutcome } from "../write/wri
 export interface StoreOptions<Supply> extends DeciderPorts<Supply>, RevisionsPorts<Supply> {
   recorder: Recorder;
   /** told in this order */
-  observers?: readonly StoreObserver[];
+  observers: readonly StoreObserver[];
 }
 
 interface InternalWork {
@@ -242,7 +242,7 @@ export class StoreEngine<Supply = undefined> {
 
   /** What an observer throws is logged; neither the turn nor another observer notices. */
   #tellObservers(tell: (observer: StoreObserver) => void): void {
-    const { observers = [], recorder } = this.#options;
+    const { observers, recorder } = this.#options;
     for (const observer of observers) {
       try {
         tell(observer);

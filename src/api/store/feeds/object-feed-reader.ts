@@ -21,12 +21,14 @@ export class ObjectFeedReader {
     const page = new PageSize();
     // Behind the last change there may be a gap.
     let isRest = true;
+    let last = cursor.revision;
     for (const { revision, type, key, data } of storage.changesSince(cursor.revision, limit)) {
       isRest = page.takes(data);
       if (!isRest) break;
       changes.push({ deleted: type === "DELETED", object: data, key, revision });
+      last = revision;
     }
-    const last = isRest && changes.length < limit ? head : (changes.at(-1)?.revision ?? head);
+    if (isRest && changes.length < limit) last = head;
     return { kind: "changes", changes, cursor: { incarnation, revision: last }, more: last < head };
   }
 
@@ -37,10 +39,12 @@ export class ObjectFeedReader {
     const { incarnation, revision, storage } = this.store;
     const cursor = { incarnation, revision };
     const page = new PageSize();
+    let last = after;
     for (const { key, data } of storage.objectScan(after === "" ? "" : `${after}\0`, "")) {
-      if (objects.length === limit || !page.takes(data)) return { objects, keys, cursor, next: keys.at(-1) ?? "" };
+      if (objects.length === limit || !page.takes(data)) return { objects, keys, cursor, next: last };
       objects.push(data);
       keys.push(key);
+      last = key;
     }
     return { objects, keys, cursor, next: "" };
   }

@@ -1,4 +1,5 @@
 /** Applies a patch to the stored object in the form that its client sees, and decodes the result. */
+import { assert } from "../../../core/base/assert";
 import { parseJson } from "../../../core/encoding/exact-json";
 import { err, ok, type Result } from "../../../core/base/result";
 import { applyConfiguration } from "../../fields/apply";
@@ -109,8 +110,10 @@ function printed(request: ChangingPatch, stored: string, served: ResourceDefinit
   if (request.patchType === "strategic") return goMap(parseJson(request.patch) as JsonValue);
   // Read and applied once more: the decoder has changed the first result, which shares parts with the body.
   const body = readPatch(request.patch, request.patchType);
-  const changed = body.ok ? change(request, body.value, stored, served) : body;
-  return changed.ok ? JSON.stringify(changed.value) : "";
+  assert(body.ok, "the body was read before");
+  const changed = change(request, body.value, stored, served);
+  assert(changed.ok, "the body was applied before");
+  return JSON.stringify(changed.value);
 }
 
 /** Upstream leaves kind and name of this refusal empty, so that its message begins with a space. */

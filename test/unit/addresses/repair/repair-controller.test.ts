@@ -28,7 +28,7 @@ function configOf(vars: Record<string, string> = {}): Config {
 const poke = (controller: RepairController): Promise<void> => controller.poke();
 const unexpected = (): Promise<never> => Promise.reject(new Error("nothing is to be repaired"));
 
-/** A repair controller of a cluster that has nothing but the default Service; its tables outlive it. */
+/** A repair controller of a cluster that has nothing but the default Service, if that; its tables outlive it. */
 class World {
   readonly scheduler = new SimScheduler();
   readonly storage = new MemoryRepairStorage();
@@ -41,6 +41,8 @@ class World {
   /** how often the ports of passes were made */
   made = 0;
   ownersFail = false;
+  /** what the store of Services answers about the default Service */
+  defaultService: "there" | "absent" | "silent" = "there";
   readonly #calls = new Set<string>();
   #life = 0;
   controller = this.#started();
@@ -142,8 +144,12 @@ class World {
       objectsSince: () => called("objectsSince", { kind: "changes", changes: [], cursor: CURSOR, more: false }),
       objectsAfter: () => called("objectsAfter", { objects, cursor: CURSOR, next: "" }),
       objectsNamed: (keys) => {
-        const found = keys.map(({ name }) => objects.find((object) => object.includes(`"${name}"`)) ?? null);
-        return called("objectsNamed", found);
+        if (this.defaultService === "silent") return Promise.reject(new Error("down"));
+        const shown = this.defaultService === "there" ? objects : [];
+        return called(
+          "objectsNamed",
+          keys.map(({ name }) => shown.find((object) => object.includes(`"${name}"`)) ?? null),
+        );
       },
     };
   }
@@ -304,6 +310,18 @@ describe("settings that the repair controller is told of", () => {
     expect((await world.controller.repairCounts()).differingSettings).toEqual([]);
     expect(world.reported).toHaveLength(1);
   });
+
+  it.each(["absent", "silent"] as const)(
+    "a Worker that differs, and a default Service that is %s: no event, and the log has it",
+    async (state) => {
+      const world = new World();
+      world.defaultService = state;
+      await world.controller.pokeFrom(settingsOf(OTHER));
+      await world.pass(1_000);
+      expect(world.reported).toEqual([]);
+      expect(world.logged).toContain("warn configurations differ");
+    },
+  );
 
   it("a Worker that agrees: leaves nothing behind", async () => {
     const world = new World();

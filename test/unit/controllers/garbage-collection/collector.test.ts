@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
+import { forbidden } from "../../../../src/api/meta/status";
+import { leasesDefinition } from "../../../../src/api/registry/leases/definition";
 import { CollectorWorld } from "../../../support/worlds/collector-world";
+import { DELETE, WRITE } from "../../../support/worlds/store-world";
 
+const HELD = { finalizers: ["example.com/x"] };
 const names = (world: CollectorWorld): string[] => [...world.all().keys()].sort();
 
 describe("a deletion in the background", () => {
@@ -256,6 +260,57 @@ describe("faults", () => {
     await world.settle();
     expect(names(world)).toEqual([]);
   });
+});
+
+describe("a change between the reading of the stores and a write", () => {
+  it("a dependent that is gone before it is orphaned: nothing is written, and the owner goes", async () => {
+    const world = new CollectorWorld();
+    const owner = await world.make("Pod", "owner");
+    await world.make("Lease", "d", [owner]);
+    await world.settle();
+    await world.delete("Pod", "owner", { propagationPolicy: "Orphan" });
+    let isGone = false;
+    world.onRead = async (call) => {
+      if (call !== "leases metadataOf" || isGone) return;
+      isGone = true;
+      await world.stores.Lease.world.store.write({ verb: "delete", key: { namespace: "ns", name: "d" }, options: DELETE });
+    };
+    await world.settle();
+    // The deletion of the dependent pokes the collector.
+    await world.settle();
+    expect([isGone, names(world), world.calls.filter((call) => call === "leases write")]).toEqual([true, [], []]);
+  });
+
+  it("an owner that loses its finalizer otherwise before the collector takes it: nothing is written", async () => {
+    const world = new CollectorWorld();
+    await world.make("Pod", "owner", [], HELD);
+    await world.settle();
+    await world.delete("Pod", "owner", { propagationPolicy: "Foreground" });
+    world.calls = [];
+    world.onRead = async (call) => {
+      if (call !== "pods metadataOf") return;
+      const request = { verb: "patch", key: { namespace: "ns", name: "owner" }, subresource: "", patchType: "merge" } as const;
+      const patch = JSON.stringify({ metadata: HELD });
+      await world.stores.Pod.world.store.write({ ...request, patch, options: { ...WRITE, group: "" } });
+    };
+    await world.settle();
+    expect(world.calls.filter((call) => call.endsWith("write"))).toEqual([]);
+    expect(world.find("Pod", "owner")?.finalizers).toEqual(HELD.finalizers);
+  });
+});
+
+it("a dependent that the store refuses to delete for good: logged once, and left alone", async () => {
+  const world = new CollectorWorld();
+  const owner = await world.make("Pod", "owner");
+  await world.make("Lease", "d", [owner]);
+  await world.settle();
+  await world.delete("Pod", "owner");
+  world.refusal = (call) => (call === "leases write" ? forbidden(leasesDefinition, "d", "no") : undefined);
+  world.calls = [];
+  await world.settle();
+  expect(names(world)).toEqual(["Lease ns/d"]);
+  expect(world.calls.filter((call) => call === "leases write")).toHaveLength(1);
+  expect(world.logged).toEqual([expect.stringMatching(/^warn garbage collection was refused .*"verb":"delete".* is forbidden: no"/)]);
 });
 
 it("a dependent that appears behind the pull of its store: its owner still waits for it", async () => {

@@ -1,6 +1,7 @@
 /** The Event about an owner that is not in its dependent's namespace: when it is told, what it says, and what the look for the owner costs. */
 import { describe, expect, it } from "vitest";
 import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
+import { SEARCHED_ROWS_MAX } from "../../../../src/api/store/feeds/object-links-reader";
 import { CollectorWorld } from "../../../support/worlds/collector-world";
 
 const uidOf = (world: CollectorWorld, kind: "Lease" | "Pod" | "Node", name: string, namespace = "ns"): string =>
@@ -127,6 +128,25 @@ describe("OwnerRefInvalidNamespace", () => {
     world.fault = (call) => (call === "pods whereabouts" ? "down" : undefined);
     await world.settle();
     expect([world.told, world.find("Lease", "d")]).toEqual([[], undefined]);
+  });
+
+  it("an owner behind more namespaces than one call looks through: found by a second call", async () => {
+    const world = new CollectorWorld();
+    for (let i = 0; i < SEARCHED_ROWS_MAX / 2; i++) await world.make("Pod", "x", [], { namespace: `n-${String(i).padStart(4, "0")}` });
+    const owner = await world.make("Pod", "x", [], { namespace: "z" });
+    await world.make("Lease", "d", [owner]);
+    await world.settle();
+    expect([world.told.map(({ regarding }) => regarding.name), searches(world)]).toEqual([["d"], 2]);
+  });
+
+  it("a store that is silent when an owner is looked for: the dependent goes without an Event", async () => {
+    const world = new CollectorWorld();
+    const owner = await world.make("Pod", "o", [], { namespace: "other" });
+    await world.make("Lease", "d", [owner]);
+    await world.make("Lease", "e", [{ ...owner, kind: "Lease", apiVersion: "coordination.k8s.io/v1", uid: "u" }]);
+    world.fault = (call) => (call === "pods whereabouts" ? "silent" : undefined);
+    await world.settle();
+    expect([world.told, world.find("Lease", "d"), world.find("Lease", "e")]).toEqual([[], undefined, undefined]);
   });
 
   it("more owners at once than a round looks for: the first have their Events, all dependents go", async () => {

@@ -260,6 +260,21 @@ describe("outages", () => {
     expect(marked()).toBe(160);
   });
 
+  it("Nodes that cannot be read while Pods are marked: one that falls silent becomes Unknown a grace after they can", async () => {
+    const world = await aWorld();
+    for (const name of ["rack", "n"]) await world.addNode(name, "True");
+    for (let i = 0; i < 160; i++) await world.addPod(`p${i}`, "rack");
+    await pass(world, 20 * SEC, "rack", "n");
+    world.callMs = (call) => (call === "pods update" ? 12 * SEC : 1);
+    await world.setReady("rack", "False");
+    await pass(world, 10 * SEC, "rack");
+    world.fault = (call) => (call === "nodes objectsSince" ? "down" : undefined);
+    await pass(world, 20 * SEC, "rack");
+    world.fault = () => undefined;
+    await pass(world, 75 * SEC, "rack");
+    expect([world.ready("n"), world.ready("alive-1")]).toEqual(["Unknown", "True"]);
+  });
+
   it("an object that starts again every 7 s: a Node that is silent becomes Unknown all the same", async () => {
     const world = await aWorld();
     await world.addNode("n", "True");

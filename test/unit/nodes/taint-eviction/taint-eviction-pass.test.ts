@@ -1,6 +1,7 @@
 /** The taint eviction controller on real stores in virtual time; the cases of upstream's taint_eviction_test.go, and those of sleep and absence. */
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../src/api/meta/kubernetes";
+import type { WriteResult } from "../../../../src/api/rpc/store";
 import { upstreamRow } from "../../../conformance/upstream-row";
 import { PodWorld, REFUSED } from "../../../support/worlds/pod-world";
 
@@ -168,6 +169,19 @@ upstreamRow(
       expect(isGoing(world)).toBe(false);
       await world.pass(10 * SECOND);
       expect(isGoing(world)).toBe(true);
+    });
+
+    it.each<[string, (pod: Pod) => Pod | null]>([
+      ["is gone", () => null],
+      ["has another one in its place", (pod) => ({ ...pod, metadata: { ...pod.metadata, uid: "another" } })],
+      ["is being deleted", (pod) => ({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } })],
+    ])("%s when its time comes, and the controller has not heard of it: left alone", async (_, now) => {
+      const world = await evictor([A], tolerating(A, 100));
+      const pod = now(world.object<Pod>("pods", "p") ?? expect.fail("the Pod is there"));
+      const answer = [pod && JSON.stringify(pod)] as unknown as WriteResult;
+      world.fault = (call) => (call === "pods objectsNamed" ? answer : undefined);
+      await world.pass(110 * SECOND);
+      expect([isGoing(world), world.takeNotes(), world.alarmAt]).toEqual([false, [], undefined]);
     });
 
     it("is gone before its time: cancelled", async () => {

@@ -75,6 +75,16 @@ describe("what hangs", () => {
     expect(await world.run(world.health("n1"))).toBe(503);
   });
 
+  it("the store of Nodes from the beginning: no Node is known, rather than that there is none", async () => {
+    const world = new ProxyHealthWorld(seededRandom(1));
+    world.setNode("n1");
+    world.hung.add("nodes");
+    expect(await world.run(world.controller.brain.targets())).toBeNull();
+    world.releaseAll();
+    await world.pass(60_000);
+    expect(await world.run(world.controller.brain.targets())).toMatchObject([{ name: "n1" }]);
+  });
+
   it("the stores of Services and slices from the beginning: Nodes are told, and checks of Services fail until they are read", async () => {
     const world = new ProxyHealthWorld(seededRandom(1));
     world.hung.add("services");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Endpoints } from "../../../../../src/api/meta/kubernetes";
 import { endpointsDefinition as definition } from "../../../../../src/api/registry/endpoints/definition";
-import { create, update } from "../outcomes";
+import { create, NOW, update } from "../outcomes";
 
 type Subset = NonNullable<Endpoints["subsets"]>[number];
 
@@ -108,4 +108,18 @@ describe("the cell of the addresses", () => {
     );
     expect(cell({ addresses: many({ ip: "10.0.0.1" }) })).toBe("10.0.0.1,10.0.0.1,10.0.0.1 + 99997 more...");
   });
+});
+
+it.each<[string, Subset[], string]>([
+  ["no subsets", [], "<none>"],
+  ["two families", [{ addresses: [{ ip: "10.0.0.1" }, { ip: "2001:db8::1" }], ports: [{ port: 80 }] }], "10.0.0.1:80,[2001:db8::1]:80"],
+  ["no ports", [{ addresses }, { addresses: [{ ip: "10.0.0.2" }] }], "10.0.0.1,10.0.0.2"],
+  ["none ready", [{ notReadyAddresses: addresses, ports: [{ port: 80 }] }], ""],
+  [
+    "more than three in the first subset",
+    [{ addresses: [1, 2, 3, 4].map((i) => ({ ip: `10.0.0.${i}` })), ports: [{ port: 80 }, { port: 81 }] }, { addresses }],
+    "10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 6 more...",
+  ],
+])("the column of endpoints, %s: the first three", (_, subsets, shown) => {
+  expect(definition.cells({ metadata: { name: "a" }, subsets }, NOW)[1]).toBe(shown);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CoreEvent, EventsEvent } from "../../../../../src/api/meta/kubernetes";
 import { eventsDefinition, eventsGroupEventsDefinition } from "../../../../../src/api/registry/events/definition";
+import { validateEvent, validateStrictCreate } from "../../../../../src/api/registry/events/validate";
 import { CONTEXT, create, update } from "../outcomes";
 
 const core: CoreEvent = {
@@ -189,6 +190,11 @@ describe("events.k8s.io", () => {
     ],
     ["with a long note", { note: "x".repeat(1025) }, ['message: Invalid value: "": can have at most 1024 characters']],
     ["with a series of one", { series: { ...series, count: 1 } }, ['series.count: Invalid value: "": should be at least 2']],
+    [
+      "with a series that says nothing",
+      { series: {} as EventsEvent["series"] },
+      ['series.count: Invalid value: "": should be at least 2', "series.lastObservedTime: Required value"],
+    ],
     ["with a series without a time", { series: { count: 2 } as EventsEvent["series"] }, ["series.lastObservedTime: Required value"]],
     [
       "with the old fields",
@@ -332,4 +338,13 @@ describe("cells", () => {
       "e",
     ]);
   });
+});
+
+it("the rules of an event that says nothing: the name, the time and the type are asked for", () => {
+  expect(validateEvent({ eventTime: newer.eventTime }, "reportingController").map(({ field }) => field)).toEqual([
+    "involvedObject.namespace",
+    ...["reportingController", "reportingController", "reportingController"],
+    ...["reportingInstance", "action", "reason"],
+  ]);
+  expect(new Set(validateStrictCreate({}).map(({ field }) => field))).toEqual(new Set(["metadata.name", "eventTime", "type"]));
 });

@@ -93,6 +93,49 @@ describe("warnings for the create of a Pod", () => {
       ],
     ],
     [
+      "projected files of every kind of source",
+      {
+        volumes: [
+          {
+            name: "v",
+            projected: {
+              sources: [
+                { configMap: { name: "m", items: [{ key: "k", path: "a" }] } },
+                { downwardAPI: { items: [{ path: "a/d" }] } },
+                { clusterTrustBundle: { name: "b", path: "a/b" } },
+                { clusterTrustBundle: { signerName: "example.com/s", path: "s/" } },
+                { podCertificate: { signerName: "x", keyType: "ED25519", keyPath: "s/key", credentialBundlePath: "bundle" } },
+                { configMap: { name: "all" } },
+              ],
+            },
+          },
+        ],
+      },
+      [
+        'volume "v" (Projected): overlapping paths: "a/d" (DownwardAPI) with "a" (ConfigMap "m")',
+        'volume "v" (Projected): overlapping paths: "a/b" (ClusterTrustBundle "b") with "a" (ConfigMap "m")',
+        'volume "v" (Projected): overlapping paths: "s/key" (PodCertificate key) with "s" (ClusterTrustBundle "example.com/s")',
+      ],
+    ],
+    [
+      "files beside the volume's own place",
+      {
+        volumes: [
+          {
+            name: "v",
+            secret: {
+              secretName: "s",
+              items: [
+                { key: "a", path: "/" },
+                { key: "b", path: "b" },
+              ],
+            },
+          },
+        ],
+      },
+      [],
+    ],
+    [
       "doubled aliases and secrets",
       { hostAliases: [{ ip: "192.0.2.1" }, { ip: "192.0.2.1" }], imagePullSecrets: [{ name: "s" }, { name: "s" }, {}] },
       [
@@ -247,4 +290,10 @@ describe("warnings for the create of a Pod", () => {
     const spec = { ...ports(...Array.from({ length: 50_000 }, () => port)), volumes: [{ name: "v", configMap: { items } }] };
     expect(warningsOf(spec)).toHaveLength(100);
   });
+});
+
+it("a thousand files in one place: the first hundred pairs are told", () => {
+  const items = Array.from({ length: 1_000 }, (_, i) => ({ key: `k${i}`, path: "a" }));
+  const told = warningsOf({ volumes: [{ name: "v", configMap: { name: "m", items } }] });
+  expect([told.length >= 100, told.length < 200]).toEqual([true, true]);
 });

@@ -6,6 +6,8 @@ import { SecretSchema } from "../../../../../src/api/schema/kinds/core-secrets";
 import { NodeSchema } from "../../../../../src/api/schema/kinds/core-nodes";
 import { PodSchema } from "../../../../../src/api/schema/kinds/core-pods";
 import { decodeJson, decodeUtf8, validateValue } from "../../../../../src/api/schema/json/decode-json";
+import { DEPTH_MAX } from "../../../../../src/api/schema/decode-limits";
+import type { JsonObject, JsonValue } from "../../../../../src/api/schema/json/json-value";
 import type { MessageSchema } from "../../../../../src/api/schema/types";
 
 function decode(document: unknown, schema: MessageSchema = ServiceSchema) {
@@ -45,6 +47,8 @@ describe("decodeJson: values", () => {
   it("a document without kind and apiVersion: an empty type", () => {
     const result = decode({ metadata: { name: "a" } });
     expect(result.ok && result.value.typeMeta).toEqual({ kind: "", apiVersion: "" });
+    const nulls = decode({ kind: null, apiVersion: null, metadata: { name: "a" } });
+    expect(nulls.ok && nulls.value.typeMeta).toEqual({ kind: "", apiVersion: "" });
     expect(valueOf("null")).toEqual({});
   });
 
@@ -392,6 +396,16 @@ describe("decodeJson: hostile input", () => {
 });
 
 describe("validateValue", () => {
+  it.each<[string, (deep: JsonValue) => JsonObject]>([
+    ["an unknown field", (deep) => ({ spec: { unknown: deep } })],
+    ["lists of managed fields", (deep) => ({ metadata: { managedFields: [{ fieldsV1: { "f:a": [deep] } }] } })],
+  ])("a parsed value that nests too deeply in %s: refused for its depth", (_, place) => {
+    let deep: JsonValue = 1;
+    for (let i = 0; i < DEPTH_MAX; i++) deep = [deep];
+    expect(validateValue(place([[1]]), ServiceSchema)).toMatchObject({ ok: true });
+    expect(validateValue(place(deep), ServiceSchema)).toMatchObject({ ok: false, error: { reason: "limit", cause: "exceeded max depth" } });
+  });
+
   it("a parsed value: checked like a document", () => {
     expect(validateValue({ kind: "Service", apiVersion: "v1", spec: { foo: 1, clusterIP: "" } }, ServiceSchema)).toEqual({
       ok: true,

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { KubeObject } from "../../../../../src/api/meta/kubernetes";
+import type { KubeObject, Node } from "../../../../../src/api/meta/kubernetes";
+import { nodesDefinition } from "../../../../../src/api/registry/nodes/definition";
 import type { CommittedChange } from "../../../../../src/api/store/state/extension";
 import { FEED_PAGE_MAX_CHARS } from "../../../../../src/api/store/state/limits";
 import { changesLinks, ObjectLinksReader, SEARCHED_ROWS_MAX } from "../../../../../src/api/store/feeds/object-links-reader";
@@ -183,6 +184,13 @@ describe("whereabouts", () => {
         .reader()
         .whereabouts([{ name: "x", uid: "u" }], ""),
     ).toEqual({ found: [null], next: "" });
+  });
+
+  it("a cluster-scoped resource: its objects are in no namespace", async () => {
+    const world = new StoreWorld({ definition: nodesDefinition });
+    await world.create({ metadata: { name: "n" } });
+    const uid = world.stored<Node>("n")?.metadata?.uid ?? "";
+    expect(new ObjectLinksReader(world.store).whereabouts([{ name: "n", uid }], "")).toEqual({ found: [null], next: "" });
   });
 
   it("many objects of few namespaces: two rows are read in each", async () => {

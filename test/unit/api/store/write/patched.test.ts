@@ -1,4 +1,7 @@
 import { expect, it, vi } from "vitest";
+import type { ConfigMap } from "../../../../../src/api/meta/kubernetes";
+import { configMapsDefinition } from "../../../../../src/api/registry/config-maps/definition";
+import { OBJECT_MAX_BYTES, TOO_LARGE } from "../../../../../src/api/schema/decode-limits";
 import { aLease, StoreWorld } from "../../../../support/worlds/store-world";
 
 it.each<["json" | "merge" | "strategic", string]>([
@@ -13,4 +16,14 @@ it.each<["json" | "merge" | "strategic", string]>([
   const bodies = parsed.mock.calls.filter(([given]) => given === text);
   parsed.mockRestore();
   expect([result.ok, bodies.length, world.stored("a")?.metadata?.labels]).toEqual([true, 1, { a: "b" }]);
+});
+
+it("an apply that makes the object larger than one may be: 413, and the object stays", async () => {
+  const world = new StoreWorld({ definition: configMapsDefinition });
+  const text = "x".repeat(OBJECT_MAX_BYTES / 2);
+  await world.create({ metadata: { name: "a", namespace: "ns" }, data: { first: text } } as ConfigMap);
+  const config = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { second: text } };
+  const options = { group: "", version: "v1", fieldManager: "me" };
+  expect(await world.patch("a", "apply", config, options)).toMatchObject({ ok: false, status: { code: 413, message: TOO_LARGE } });
+  expect(Object.keys(world.stored<ConfigMap>("a")?.data ?? {})).toEqual(["first"]);
 });

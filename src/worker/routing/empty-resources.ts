@@ -18,6 +18,9 @@ export interface EmptyResource {
   discovered?: { singular: string; shortNames: readonly string[]; categories: readonly string[]; verbs: readonly string[] };
 }
 
+/** Those that discovery names. */
+export type DiscoveredResource = EmptyResource & Required<Pick<EmptyResource, "discovered">>;
+
 export const EMPTY_RESOURCES: readonly EmptyResource[] = [
   {
     group: "apiextensions.k8s.io",
@@ -61,4 +64,8 @@ export function emptyTarget(group: string, version: string, rest: string): Empty
 function withoutNamespace(rest: string): string[] {
   const [first, namespace, ...parts] = rest.split("/");
   return first === "namespaces" && namespace ? parts : [];
+}
+
+export function isDiscovered(resource: EmptyResource): resource is DiscoveredResource {
+  return resource.discovered !== undefined;
 }

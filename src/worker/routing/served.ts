@@ -6,7 +6,7 @@ import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { allowsAll, type Config } from "../../core/config/config";
-import { EMPTY_RESOURCES, type EmptyResource } from "./empty-resources";
+import { type DiscoveredResource, EMPTY_RESOURCES, isDiscovered } from "./empty-resources";
 import { type Review, REVIEWS } from "./review-kinds";
 
 export interface ServedVersion {
@@ -15,7 +15,7 @@ export interface ServedVersion {
   resources: ReadonlyMap<string, ResourceDefinition>;
   reviews: ReadonlyMap<string, Review>;
   /** what discovery names although there are none */
-  empty: readonly EmptyResource[];
+  empty: readonly DiscoveredResource[];
 }
 
 /** All that a server serves. One object for each `Reach`, so that it can be the key of a cache. */
@@ -42,7 +42,7 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
   interface Growing extends ServedVersion {
     resources: Map<string, ResourceDefinition>;
     reviews: Map<string, Review>;
-    empty: EmptyResource[];
+    empty: DiscoveredResource[];
   }
   const versions = new Map<string, Growing>();
   const entry = (group: string, version: string): Growing => {
@@ -55,7 +55,7 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
     for (const version of definition.versions) entry(definition.group, version).resources.set(definition.resource, definition);
   }
   for (const review of REVIEWS) entry(review.group, review.version).reviews.set(review.resource, review);
-  for (const resource of EMPTY_RESOURCES) if (resource.discovered) entry(resource.group, resource.version).empty.push(resource);
+  for (const resource of EMPTY_RESOURCES.filter(isDiscovered)) entry(resource.group, resource.version).empty.push(resource);
   return { versions: [...versions.values()] };
 }
 

@@ -39,7 +39,7 @@ function describedBy({ version, resources, reviews, empty }: ServedVersion): Des
       actions.flatMap(({ collection, kind }) => (collection ? [{ ...CREATE_ONLY, ...collection, kind, namespaced }] : [])),
     ),
     ...[...reviews.values()].map((review) => ({ ...review, ...CREATE_ONLY })),
-    ...empty.flatMap((resource) => (resource.discovered ? [{ ...resource, ...resource.discovered, subresources: [] }] : [])),
+    ...empty.map((resource) => ({ ...resource, ...resource.discovered, subresources: [] })),
   ].sort((a, b) => (a.resource < b.resource ? -1 : 1));
 }
 

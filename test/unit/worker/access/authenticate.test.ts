@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../../durable-objects/platform/env";
 import type { BearerToken } from "../../../../src/access/authentication/bearer-token";
-import { authenticate } from "../../../../src/worker/access/authenticate";
+import { API_AUDIENCE } from "../../../../src/access/authentication/service-account-claims";
+import { authenticate, reviewToken } from "../../../../src/worker/access/authenticate";
 
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const forged = (cluster: string) => {
@@ -9,6 +10,8 @@ const forged = (cluster: string) => {
   return `${base64({ alg: "ES256", kid: "k" })}.${base64({ iss, aud: "x" })}.AAAA`;
 };
 const ownToken = (i: number) => `sn_${String(i).padStart(20, "0")}_${"A".repeat(43)}`;
+/** Of a token that nobody has. */
+const ADMIN_TOKEN_HASHES = `${"0".repeat(20)}:${"1".repeat(32)}:${"2".repeat(64)}`;
 const FLOOD = 3_000;
 const VALID = FLOOD / 2;
 
@@ -20,7 +23,7 @@ function world({ made = [] as string[] } = {}) {
   const verified = ({ id }: BearerToken) =>
     id === String(VALID).padStart(20, "0") ? { ok: true, value: { user: "bob", groups: [] } } : { ok: false, error: "unknown" };
   const env = {
-    ADMIN_TOKEN_HASHES: `${"0".repeat(20)}:${"1".repeat(32)}:${"2".repeat(64)}`,
+    ADMIN_TOKEN_HASHES,
     CLUSTER_NAMES: object({
       areMade: (names: string[]) => (calls.push(`names ${String(names.length)}`), later(names.map((name) => made.includes(name)))),
     }),
@@ -74,4 +77,34 @@ it("an object of an older release, which checks one token at a time: is asked fo
   const env = { CREDENTIAL_STORE } as unknown as Env;
   const known = await authenticate(env, new Headers({ Authorization: `Bearer ${ownToken(1)}` }), "blue", () => undefined);
   expect(known).toMatchObject({ ok: true, value: { user: { name: "bob" } } });
+});
+
+describe("a token in a TokenReview", () => {
+  const review = (verifyTokens: (tokens: BearerToken[]) => Promise<unknown>, audiences: string[] = []) => {
+    const CREDENTIAL_STORE = { idFromName: (name: string) => name, get: () => ({ verifyTokens }) };
+    const env = { ADMIN_TOKEN_HASHES, CREDENTIAL_STORE } as unknown as Env;
+    return reviewToken({ env, beside: () => undefined }, "blue", ownToken(1), audiences);
+  };
+  const known = (clusters?: string[]) => () => Promise.resolve([{ ok: true, value: { user: "bob", groups: [], clusters } }]);
+  const NOBODY = { ok: false, error: "invalid bearer token" };
+
+  it("of this API, where the review names nobody: is known", async () => {
+    expect(await review(known())).toMatchObject({ ok: true, value: { user: { name: "bob" }, audiences: [API_AUDIENCE] } });
+    expect(await review(known(["blue"]))).toMatchObject({ ok: true, value: { user: { name: "bob" } } });
+  });
+
+  it.each<[string, () => ReturnType<typeof review>]>([
+    ["of other clusters", () => review(known(["red"]))],
+    ["for somebody else", () => review(known(), ["vault"])],
+    ["that nobody made", () => review(() => Promise.resolve([{ ok: false, error: "unknown" }]))],
+  ])("%s: is nobody's", async (_, answer) => {
+    expect(await answer()).toEqual(NOBODY);
+  });
+
+  it("while its object does not answer: is not judged", async () => {
+    vi.spyOn(console, "warn").mockImplementation(() => undefined);
+    const answer = await review(() => Promise.reject(new Error("Network connection lost.")));
+    vi.restoreAllMocks();
+    expect(answer).toEqual({ ok: false, error: "the token could not be checked" });
+  });
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FairQueue, type HeldSeats } from "../../../../../src/access/fairness/fair-queue";
 import { RESTING_MAX } from "../../../../../src/access/fairness/queue-limits";
-import { type BodyRequest, readBody } from "../../../../../src/worker/http/read/read-body";
+import { type BodyRequest, readBody, readText } from "../../../../../src/worker/http/read/read-body";
 import {
   BODY_BYTES_PER_REQUEST,
   BODY_MAX_BYTES,
@@ -264,5 +264,26 @@ describe("readBody", () => {
   it("no body: empty bytes", async () => {
     const empty = await readBody(posted({ method: "DELETE" }));
     expect(empty.ok && empty.value.length).toBe(0);
+  });
+});
+
+describe("readText", () => {
+  const place: HeldSeats = { rest: () => true, grow: () => true, end: () => undefined };
+  const textOf = (body: BodyInit, headers: Record<string, string> = {}) =>
+    readText({ request: new Request("http://h/", { method: "PATCH", body, headers }), place });
+
+  it("UTF-8: the text", async () => {
+    expect(await textOf("ä")).toEqual({ ok: true, value: "ä" });
+  });
+
+  it("other bytes: 400", async () => {
+    expect(await textOf(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({
+      ok: false,
+      error: { code: 400, message: expect.stringMatching(/^error decoding patch: /) as string },
+    });
+  });
+
+  it("a body that is too large: 413", async () => {
+    expect(await textOf("{}", { "Content-Length": String(BODY_MAX_BYTES + 1) })).toMatchObject({ ok: false, error: { code: 413 } });
   });
 });

@@ -8,7 +8,7 @@ const HTTP = { name: "http", port: 80, protocol: "TCP" };
 const DNS = { name: "dns", port: 53, protocol: "UDP" };
 const HTTP_KEY = 'k:{"port":80,"protocol":"TCP"}';
 
-/** Rules: structured-merge-diff typed/remove.go. */
+/** Rules: structured-merge-diff typed/remove. */
 it.each<{ what: string; object: JsonObject; paths: string[][]; rest: JsonObject }>([
   { what: "nothing", object: { spec: { type: "ClusterIP" } }, paths: [], rest: { spec: { type: "ClusterIP" } } },
   { what: "all members", object: { spec: { type: "ClusterIP" } }, paths: [["f:spec"]], rest: {} },

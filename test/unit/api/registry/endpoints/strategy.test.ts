@@ -121,5 +121,5 @@ it.each<[string, Subset[], string]>([
     "10.0.0.1:80,10.0.0.2:80,10.0.0.3:80 + 6 more...",
   ],
 ])("the column of endpoints, %s: the first three", (_, subsets, shown) => {
-  expect(definition.cells({ metadata: { name: "a" }, subsets }, NOW)[1]).toBe(shown);
+  expect(definition.cells({ metadata: { name: "a" }, subsets } as Endpoints, NOW)[1]).toBe(shown);
 });

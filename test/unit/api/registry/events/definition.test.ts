@@ -341,10 +341,11 @@ describe("cells", () => {
 });
 
 it("the rules of an event that says nothing: the name, the time and the type are asked for", () => {
-  expect(validateEvent({ eventTime: newer.eventTime }, "reportingController").map(({ field }) => field)).toEqual([
+  const empty: CoreEvent = { metadata: {}, involvedObject: {} };
+  expect(validateEvent({ ...empty, eventTime: newer.eventTime }, "reportingController").map(({ field }) => field)).toEqual([
     "involvedObject.namespace",
     ...["reportingController", "reportingController", "reportingController"],
     ...["reportingInstance", "action", "reason"],
   ]);
-  expect(new Set(validateStrictCreate({}).map(({ field }) => field))).toEqual(new Set(["metadata.name", "eventTime", "type"]));
+  expect(new Set(validateStrictCreate(empty).map(({ field }) => field))).toEqual(new Set(["metadata.name", "eventTime", "type"]));
 });

@@ -281,7 +281,9 @@ export class GarbageCollector {
 
   async #write(name: string, request: (store: CollectedStore) => WriteRequest): Promise<CollectorOutcome> {
     const store = this.#stores.get(name);
-    if (!store || this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return "later";
+    // Rows may tell of a store that was served once.
+    if (!store) return "moot";
+    if (this.#silent.has(name) || this.#hasTaken(PASS_BUDGET_MS)) return "later";
     const wanted = request(store);
     try {
       const result = await store.write(wanted);

@@ -63,7 +63,8 @@ export function releasableOwners(graph: OwnerGraph): GraphNode[] {
   const releasable: GraphNode[] = [];
   for (const circle of components(waiting, (node) => blockers.get(node) ?? [])) {
     const members = new Set(circle);
-    if (circle.every((owner) => blockers.get(owner)?.every((blocker) => members.has(blocker)))) releasable.push(...circle);
+    if (circle.every((owner) => blockers.get(owner)?.every((blocker) => members.has(blocker))))
+      for (const owner of circle) releasable.push(owner);
   }
   return releasable;
 }

@@ -97,11 +97,14 @@ async function makeFiles(edit = (text: string): string => text): Promise<string>
   return failed || readFileSync(join(folder, "nodes.cfg"), "utf8");
 }
 
-/** Whether a run of the script has asked for a reload. */
-async function reloads(): Promise<boolean> {
+/** Whether a run of the script has asked for a reload. HAProxy has read its files then: a signal that comes while it begins anew is lost. */
+async function reloads(edit?: (text: string) => string): Promise<boolean> {
   rmSync(join(folder, "reloads"), { force: true });
-  await makeFiles();
-  return existsSync(join(folder, "reloads"));
+  const before = loads();
+  await makeFiles(edit);
+  const isAsked = existsSync(join(folder, "reloads"));
+  if (isAsked) await expect.poll(loads, poll).toBeGreaterThan(before);
+  return isAsked;
 }
 
 /** How often HAProxy has read its files. */
@@ -159,8 +162,9 @@ describe("HAProxy fed by /nodes/targets", () => {
     const other = createServer((_, response) => response.end(JSON.stringify({ targets }))).listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    const text = await makeFiles((own) => own.replace(`${String(serverPort)}/nodes/targets`, `${String(port)}/nodes/targets`));
+    expect(await reloads((own) => own.replace(`${String(serverPort)}/nodes/targets`, `${String(port)}/nodes/targets`))).toBe(true);
     other.close();
+    const text = readFileSync(join(folder, "nodes.cfg"), "utf8");
     const lines = text.split("\n").filter((line) => line.startsWith("  server"));
     const servers = [`  server b [::1]:${String(nodePort)}`, `  server c 127.0.0.3:${String(nodePort)}`];
     expect(lines).toEqual([...servers.map((line) => `${line} weight 1`), ...servers]);

@@ -124,8 +124,17 @@ function written(definition: ResourceDefinition, request: WriteRequest, more: { 
   const current =
     request.verb === "create"
       ? undefined
-      : { key: "a", revision: 1, data: JSON.stringify({ spec: { containers: [] }, status: {}, ...more, ...stored }) };
+      : {
+          key: "a",
+          revision: 1,
+          data: JSON.stringify({ spec: { containers: [] }, status: {}, ...roleRefOf(definition), ...more, ...stored }),
+        };
   return prepareWrite(request, current as Parameters<typeof prepareWrite>[1], facts);
+}
+
+/** What no stored binding lacks. */
+function roleRefOf({ kind }: ResourceDefinition): object {
+  return kind.endsWith("RoleBinding") ? { roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "a" } } : {};
 }
 
 function* allBodies(): Generator<HostileBody> {

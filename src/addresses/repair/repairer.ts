@@ -66,7 +66,7 @@ export class Repairer {
       rows: { load: () => this.#sweep.load(), save: () => this.#save() },
       work: (round) => this.#pass(round),
       due: () => this.#nextAt(),
-      // It waits for time, and for no peer that needs longer from one attempt to the next.
+      // A pass that its budget cut goes on at once. Only a failure waits, longer each time.
       retryAt: () => (this.#hasFailed ? undefined : clock.now()),
       events: { flush: () => Promise.all([events.flush(), nodePortEvents.flush()]) },
       budgetMs: PASS_BUDGET_MS,

@@ -45,7 +45,7 @@ export function retained(current: JsonObject, patch: JsonObject): JsonObject {
   return next;
 }
 
-/** Where nothing is stored there is nothing to merge with, and the word changes nothing. */
+/** The directive of a patch for a member that is not stored yet. There `merge` changes nothing. */
 function freshDirective(patch: JsonObject): "replace" | "delete" | undefined {
   return getMember(patch, PATCH) === "merge" ? undefined : patchDirective(patch);
 }

@@ -18,7 +18,7 @@ export interface PatchBody {
   isUnique: boolean;
 }
 
-/** What stands before what is wrong with a body; the rest are Go's words. */
+/** The beginning of each error about a body. Go's own words follow it. */
 export const PATCH_CONTEXT: Readonly<Record<PatchForm, string>> = {
   json: "error decoding patch: ",
   merge: "error decoding patch: ",

@@ -1,5 +1,6 @@
 /** How the text of a variable becomes its value. The texts of errors begin with the variable's name. */
 import { parseGoDuration } from "../base/go-duration";
+import { LOG_LEVELS, type LogLevel, parseLogLevel } from "../base/log-level";
 import { err, ok, type Result } from "../base/result";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../net/address";
 import { hostBitsOf, parsePrefix, type Prefix, prefixErrorText } from "../net/prefix";
@@ -23,13 +24,11 @@ export function wholeNumber({ min = 1, max = INT32_MAX } = {}): Reader<number> {
 export const trueOrFalse: Reader<boolean> = (text, name) =>
   text === "true" || text === "false" ? ok(text === "true") : err([`${name} must be true or false, got ${JSON.stringify(text)}`]);
 
-/** One of the words, in small or capital letters. */
-export function oneOf<T extends string>(words: readonly T[]): Reader<T> {
-  return (text, name) => {
-    const word = words.find((known) => known === text.toLowerCase());
-    return word === undefined ? err([`${name} must be one of ${words.join(", ")}, got ${JSON.stringify(text)}`]) : ok(word);
-  };
-}
+/** A level of the log, in small or capital letters. */
+export const logLevel: Reader<LogLevel> = (text, name) => {
+  const level = parseLogLevel(text);
+  return level === undefined ? err([`${name} must be one of ${LOG_LEVELS.join(", ")}, got ${JSON.stringify(text)}`]) : ok(level);
+};
 
 /** What stands between commas, each once. `problem` says what is wrong with a part, behind the part itself; undefined = nothing. */
 export function listOf(problem: (part: string) => string | undefined): Reader<string[]> {

@@ -2,11 +2,10 @@
  * Every variable of a server, once: its name, its default, what it means to an operator, and how its text becomes a value. `Config` (config.ts), the
  * bindings of the Worker, the table of docs/deploy.md and the settings that a cluster remembers (settings.ts) follow from it.
  */
-import { LOG_LEVELS } from "../base/log-level";
 import { err, ok, type Result } from "../base/result";
 import { ALL_CONTROLLERS, type ControllerList, parseControllers } from "./controllers";
 import { parseFeatureGates } from "./feature-gates";
-import { addresses, anyText, duration, listOf, oneOf, type Reader, serviceRanges, trueOrFalse, wholeNumber } from "./readers";
+import { addresses, anyText, duration, listOf, logLevel, type Reader, serviceRanges, trueOrFalse, wholeNumber } from "./readers";
 
 export interface Variable<T> {
   readonly name: string;
@@ -286,7 +285,7 @@ export const VARIABLES = {
     byDefault: "info",
     deployed: "info",
     meaning: "how much is logged: `debug`, `info`, `warn` or `error`",
-    read: oneOf(LOG_LEVELS),
+    read: logLevel,
   }),
   /** when the server began, in ms since the epoch; 0 = not known. `npm start` says so; a deployed Worker has no start of its own */
   serverStartedAtMs: variable({ name: "SERVER_STARTED_AT", byDefault: "0", read: (text) => ok(Number(text)) }),

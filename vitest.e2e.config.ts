@@ -9,7 +9,9 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 
 const quickFiles = { include: ["test/e2e/{serve,wire,cluster,machines,project,conformance}/*.test.ts"] };
 /** A hundred clients and more at full speed, or requests of megabytes: they fill the machine. */
-const ALONE = ["chaos", "growing", "hostile-bodies", "hostile-size", "overload"].map((name) => `test/e2e/slow/wire/${name}.test.ts`);
+const ALONE = ["busy-connections", "chaos", "growing", "hostile-bodies", "hostile-requests", "hostile-size", "overload"].map(
+  (name) => `test/e2e/slow/wire/${name}.test.ts`,
+);
 const slowProjects = {
   projects: [
     {
@@ -37,6 +39,8 @@ const slowProjects = {
 
 /** Of the slow ones. Those with crons, Leases and silences of real time are above a minute on any machine. */
 const SLOWEST = [
+  // Eleven minutes before a release.
+  "upstream-watches",
   ...["check-damage", "cron", "agent", "clients/go", "identity-restarts", "agent-endpoints", "object-restored", "counted-refusals"],
   ...["gates", "disconnect", "disk", "services-without-kubernetes", "progress", "backup", "informers", "node-health-outage"],
 ];
@@ -75,6 +79,7 @@ export default defineConfig({
     // Concurrent tests of a file wait more than they compute.
     maxConcurrency: 20,
     globalSetup: "test/support/server/shared-servers.ts",
+    setupFiles: ["test/support/server/resting-connections.ts"],
     // The WebSocket of browsers, which newer Nodes have without a flag.
     execArgv: ["--experimental-websocket"],
     testTimeout: 60_000,

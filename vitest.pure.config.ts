@@ -25,5 +25,7 @@ export default defineConfig({
     // Vitest would leave one core alone.
     maxWorkers: availableParallelism(),
     testTimeout: 30_000,
+    // What a test waits for has to come, on a machine that does other things, too.
+    expect: { poll: { timeout: 25_000, interval: 20 } },
   },
 });

@@ -1,30 +1,27 @@
-/** The names of all clusters, in one object of the deployment. A shell: the rules are in src/tenancy/cluster-names. */
+/**
+ * The directory of all clusters, in objects of the deployment: `clusters` has their names, and `shards/<number>` what cron owes those that hash to it.
+ * A shell: the rules are in src/tenancy/cluster-names and src/tenancy/cluster-shard.
+ */
 import { DurableObject } from "cloudflare:workers";
-import { ClusterNames as Brain, type NameStorage } from "../src/tenancy/cluster-names";
-import type { ClusterNamesRpc } from "../src/tenancy/rpc";
+import { ClusterNames as Brain } from "../src/tenancy/cluster-names";
+import { ClusterShard } from "../src/tenancy/cluster-shard";
+import type { ClusterNamesRpc, ClusterShardRpc, ShardEntry, ShardJob, ShardReport, ShardWhereabouts } from "../src/tenancy/rpc";
+import { type Settings, settingsOf } from "../src/core/config/settings";
+import { shardNumberIn } from "../src/tenancy/shards";
 import { directoryIds } from "../src/tenancy/directory-ids";
-import type { Env } from "./platform/env";
-import { systemClock, systemRecorder } from "./platform/ports";
+import { type Env, objectConfig } from "./platform/env";
+import { visitCluster } from "./peers/cluster-visits";
+import { setAlarmBy, systemClock, systemRecorder } from "./platform/ports";
+import { keptNames } from "./name-values";
+import { keptShard } from "./shard-values";
 
-/** A value for each name. */
-const NAMES = "name/";
-
-/** The NameStorage port. */
-export function keptNames({ kv }: DurableObjectStorage): NameStorage {
-  return {
-    has: (name) => kv.get<true>(NAMES + name) === true,
-    add(name) {
-      if (!this.has(name)) kv.put(NAMES + name, true);
-    },
-  };
-}
-
-export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc {
-  readonly #brain: Brain;
+export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc, ClusterShardRpc {
+  readonly #names: Brain;
+  #shard: ClusterShard | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#brain = new Brain({
+    this.#names = new Brain({
       storage: keptNames(ctx.storage),
       clock: systemClock,
       recorder: systemRecorder({ object: "clusters" }),
@@ -32,11 +29,51 @@ export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc 
     });
   }
 
-  areMade(names: readonly string[]): Promise<(boolean | null)[]> {
-    return this.#brain.areMade(names);
+  areMade(names: readonly string[], tellsLives?: boolean): Promise<(boolean | string | null)[]> {
+    return this.#names.areMade(names, tellsLives);
+  }
+
+  noteLife(name: string, id: string | null): Promise<void> {
+    return this.#names.noteLife(name, id);
   }
 
   add(name: string): Promise<void> {
-    return this.#brain.add(name);
+    return this.#names.add(name);
+  }
+
+  enter(entries: readonly ShardEntry[]): Promise<void> {
+    return this.#asShard.enter(entries);
+  }
+
+  leave(id: string): Promise<void> {
+    return this.#asShard.leave(id);
+  }
+
+  poke(job: ShardJob, tickMs: number, settings?: Settings): Promise<ShardReport> {
+    return this.#asShard.poke(job, tickMs, settings);
+  }
+
+  whereabouts(id: string): Promise<ShardWhereabouts> {
+    return this.#asShard.whereabouts(id);
+  }
+
+  /** Only shards have one. */
+  override alarm(): Promise<void> {
+    return this.#asShard.alarm();
+  }
+
+  get #asShard(): ClusterShard {
+    const { ctx, env } = this;
+    return (this.#shard ??= new ClusterShard({
+      storage: keptShard(ctx.storage),
+      number: shardNumberIn(ctx.id.name ?? ""),
+      clock: systemClock,
+      recorder: systemRecorder({ object: "shard" }),
+      startedMs: objectConfig(env).serverStartedAtMs,
+      ownSettings: () => settingsOf(objectConfig(env)),
+      visit: (request) => visitCluster(env, request),
+      wakeBy: (atMs) => setAlarmBy(ctx.storage, atMs),
+      tell: (key, work) => env.DIRECTORY.put(key, "", { metadata: work }),
+    }));
   }
 }

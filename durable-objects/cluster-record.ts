@@ -2,6 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
+import type { Location } from "../src/tenancy/location";
 import { listCopyKey, storeName } from "../src/api/store/list/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
@@ -10,7 +11,7 @@ import { clusterObjects } from "../src/tenancy/cluster-objects";
 import { directoryFacts, noteBusy, noteControllers } from "./peers/busy";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
-import { allStores, clusterNames, recordedObject } from "./peers/peers";
+import { allStores, clusterNames, clusterShard, recordedObject } from "./peers/peers";
 import { setAlarm, systemClock, systemRecorder } from "./platform/ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
@@ -35,10 +36,11 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
       async forget(id) {
         const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));
         const keys = [directoryKey(id), busyKey("minute", id), busyKey("hour", id), topologyCopyKey(id), ...copies];
-        await Promise.all(keys.map((key) => env.DIRECTORY.delete(key)));
+        await Promise.all([clusterShard(env, id).leave(id), ...keys.map((key) => env.DIRECTORY.delete(key))]);
       },
       isInDirectory: async (id) => (await env.DIRECTORY.get(directoryKey(id))) !== null,
       enlist: () => clusterNames(env).add(name),
+      noteLife: (id) => clusterNames(env).noteLife(name, id),
       noteBusy: (id) => noteBusy(env, id, "minute"),
     });
     this.#brain.resume();
@@ -50,6 +52,10 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
 
   open(): Promise<{ state: ClusterState; opened: boolean }> {
     return this.#brain.open();
+  }
+
+  openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#brain.openIn(location);
   }
 
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {

@@ -2,12 +2,17 @@
 import type { ControllersSetting } from "../src/core/config/controllers";
 import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { ControllerRpc } from "../src/api/rpc/store";
+import { enteringOnce } from "../src/controllers/frame/entering";
+import { OlderCallers } from "../src/controllers/frame/older-callers";
 import { ASKED_CALLS, type AskedRpc, type ControllerBrain, CONTROLLERS } from "./platform/controllers";
 import { objectConfig, type Env } from "./platform/env";
+import { noteBusy } from "./peers/busy";
 import { controllerPeers } from "./peers/controller-peers";
+import { repairStub } from "./peers/peers";
 import { CONTROLLER_MIGRATIONS, controllerTables } from "./controller-tables";
-import { systemClock, systemRecorder } from "./platform/ports";
+import { setAlarmOnce, systemClock, systemRecorder } from "./platform/ports";
 import { shellOf } from "./platform/shell";
+import { CALLED_BY_OLDER } from "./platform/versions";
 import { objectName } from "./sql/identity-sql";
 import { migrate } from "./sql/migrate";
 import { type ObjectSwitches, objectSwitches } from "./peers/switches";
@@ -18,6 +23,7 @@ export class Controller
   implements ControllerRpc, AskedRpc, SwitchedObject, Wipeable
 {
   readonly #switches: ObjectSwitches;
+  readonly #older: OlderCallers;
 
   constructor(ctx: DurableObjectState, env: Env) {
     const { storage } = ctx;
@@ -26,21 +32,37 @@ export class Controller
     const cluster = name.slice(0, name.indexOf("/"));
     const own = CONTROLLERS.named(name);
     const switches = objectSwitches(storage, objectConfig(env));
+    const tables = controllerTables(storage);
+    const recorder = systemRecorder({ object: name });
+    const older: OlderCallers = new OlderCallers({
+      ...{ clock: systemClock, recorder },
+      tell: () => (own === "repair" ? asked.doubt() : repairStub(env, cluster).doubt()),
+    });
+    const peers = controllerPeers(env, cluster, () => CONTROLLERS.names.filter((other) => other !== own && switches.isOn(other)));
     const brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,
-      recorder: systemRecorder({ object: name }),
+      recorder,
       config: () => objectConfig(env),
-      peers: controllerPeers(env, cluster, () => CONTROLLERS.names.filter((other) => other !== own && switches.isOn(other))),
-      tables: controllerTables(storage),
-      wakeAt: (atMs) => storage.setAlarm(atMs),
+      peers: { ...peers, entered: older.known(() => repairStub(env, cluster).entered()) },
+      tables,
+      wakeAt: (atMs) => setAlarmOnce(storage, atMs),
+      noteBusy: () => noteBusy(env, cluster, "minute", switches.facts),
+      askVisit: () => repairStub(env, cluster).askVisits(`controllers/${own}`),
+      enter: enteringOnce(tables.rows, `controllers/${own}`, (entering) => repairStub(env, cluster).enter(entering)),
       cancelAlarm: () => storage.deleteAlarm(),
       isOn: () => switches.isOn(own),
       background: (work) => ctx.waitUntil(work),
       restart: (reason) => void restart(ctx, reason),
     });
-    super(ctx, env, brain as ControllerBrain & AskedRpc);
+    const asked = brain as ControllerBrain & AskedRpc;
+    super(ctx, env, asked);
     this.#switches = switches;
+    this.#older = older;
+  }
+
+  [CALLED_BY_OLDER](): void {
+    this.#older.called();
   }
 
   async setControllers(setting: ControllersSetting): Promise<void> {

@@ -1,15 +1,14 @@
 /** The Coordinator of one cluster, named `<cluster>/coordinator`. A shell: the rules are in src/addresses/coordinator. */
 import { CoordinatorStore } from "../src/addresses/coordinator/coordinator-store";
-import type { CoordinatorRpc, RangesRpc } from "../src/addresses/rpc/topology";
+import type { CoordinatorRpc, RangesRpc, RepairedRanges } from "../src/addresses/rpc/topology";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";
 import type { StoreIdentity } from "../src/api/store/list/list-copy";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { storeResponse } from "./answers/store-response";
+import { storeShellOf } from "./answers/store-shell";
 import type { Env } from "./platform/env";
 import { eventsStore, ipAddressesStore, owner } from "./peers/peers";
-import { shellOf, STORE_METHODS } from "./platform/shell";
 import {
   CLOSED_OWNERS_SCHEMA,
   COORDINATOR_SCHEMA,
@@ -17,7 +16,7 @@ import {
   HANDOFF_SCHEMA,
   HANDOFFS_BY_TARGET_SCHEMA,
 } from "./sql/coordinator-sql";
-import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
+import { HISTORY_ROWS_SCHEMA, OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const COORDINATOR_MIGRATIONS = [
@@ -27,17 +26,18 @@ export const COORDINATOR_MIGRATIONS = [
   { id: 4, sql: HANDOFFS_BY_TARGET_SCHEMA },
   { id: 5, sql: CLOSED_OWNERS_SCHEMA },
   { id: 6, sql: OBJECT_COUNTS_SCHEMA },
+  { id: 7, sql: HISTORY_ROWS_SCHEMA },
 ];
 
 function identify(name: string): StoreIdentity {
   return { cluster: name.slice(0, name.indexOf("/")), group: "networking.k8s.io", resource: "servicecidrs" };
 }
 
-const OWN_METHODS = ["topology", "countedTopology", "readyTopology", "ranges", "alarm"] as const;
+const OWN_METHODS = ["topology", "countedTopology", "readyTopology", "ranges", "rangesSince", "alarm"] as const;
 
 export class Coordinator
-  extends shellOf<CoordinatorStore>()(...STORE_METHODS, ...OWN_METHODS)
-  implements StoreRpc, MaintainedStore, CoordinatorRpc, RangesRpc, LinkedStore, ObjectFeed, Wipeable
+  extends storeShellOf<CoordinatorStore>()(...OWN_METHODS)
+  implements StoreRpc, MaintainedStore, CoordinatorRpc, RangesRpc, RepairedRanges, LinkedStore, ObjectFeed, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, COORDINATOR_MIGRATIONS, identify);
@@ -58,9 +58,5 @@ export class Coordinator
       },
     });
     super(ctx, env, brain);
-  }
-
-  override fetch(request: Request): Promise<Response> {
-    return storeResponse(this.brain, request);
   }
 }

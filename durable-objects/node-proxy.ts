@@ -42,7 +42,7 @@ export class NodeProxy extends shellOf<Brain>()("report", "health", "serviceHeal
         ]);
         return object;
       },
-      state: (known: Cursor | null) => proxyHealthStub(env, cluster).shardState(shard, known),
+      state: (known: Cursor | null, mayRest: boolean) => proxyHealthStub(env, cluster).shardState(shard, known, mayRest),
       tell: (tally: HealthTally) => proxyHealthStub(env, cluster).addHealthTally(shard, tally),
       wakeAt: (atMs: number) => setAlarm(storage, atMs),
       alarmAt: () => storage.getAlarm(),

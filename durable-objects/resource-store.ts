@@ -10,20 +10,21 @@ import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { ValuedStore } from "../src/api/rpc/object-values";
 import type { LinkedStore } from "../src/api/rpc/object-links";
+import type { PolicyRpc } from "../src/api/rpc/policy";
 import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
 import type { ExpiringStoreRpc } from "../src/api/rpc/store";
 import { IDENTITY_EXPIRY } from "../src/leases/identity/identity-lease";
 import type { Wipeable } from "../src/tenancy/rpc";
-import { storeResponse } from "./answers/store-response";
+import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
-import { allStores } from "./peers/peers";
+import { allStores, repairStub } from "./peers/peers";
+import { rulesPorts } from "./rules-ports";
 import { keptQuotaMarks } from "./quota-values";
-import { shellOf, STORE_METHODS } from "./platform/shell";
-import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
+import { HISTORY_ROWS_SCHEMA, OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 
-export const RESOURCE_STORE_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: OBJECT_COUNTS_SCHEMA }];
+export const RESOURCE_STORE_MIGRATIONS = [...STORE_MIGRATIONS, { id: 2, sql: OBJECT_COUNTS_SCHEMA }, { id: 3, sql: HISTORY_ROWS_SCHEMA }];
 
 /** The stores whose objects end by themselves. */
 const EXPIRIES: ReadonlyMap<ResourceDefinition, ExpiryRule> = new Map([
@@ -32,8 +33,8 @@ const EXPIRIES: ReadonlyMap<ResourceDefinition, ExpiryRule> = new Map([
 ]);
 
 export class ResourceStore
-  extends shellOf<PlainStore>()(...STORE_METHODS, "expire", "limitsHeld", "valuesSince")
-  implements ExpiringStoreRpc, LimitedStore, LimitSource, LinkedStore, ObjectFeed, ValuedStore, Wipeable
+  extends storeShellOf<PlainStore>()("expire", "limitsHeld", "policySince", "ensureDefaults", "rulesChanging", "valuesSince")
+  implements ExpiringStoreRpc, LimitedStore, LimitSource, LinkedStore, ObjectFeed, PolicyRpc, ValuedStore, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);
@@ -43,6 +44,7 @@ export class ResourceStore
       ...setting.peers,
       followers: followersOf(env, setting),
       stores: () => allStores(env, cluster),
+      entered: () => repairStub(env, cluster).entered(),
       endsNamespaces: () => switches.isOn("namespaces"),
     };
     const resource = qualifiedResource(definition);
@@ -51,14 +53,7 @@ export class ResourceStore
     const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
     const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};
     const expiry = EXPIRIES.get(definition);
-    super(
-      ctx,
-      env,
-      new PlainStore({ ...setting, ...pushes, ...(expiry ? { expiry } : {}), peers, isFollowed, filters, advertiseAddresses }),
-    );
-  }
-
-  override fetch(request: Request): Promise<Response> {
-    return storeResponse(this.brain, request);
+    const further = { ...pushes, ...(expiry ? { expiry } : {}), ...rulesPorts(env, setting, ctx.storage) };
+    super(ctx, env, new PlainStore({ ...setting, ...further, peers, isFollowed, filters, advertiseAddresses }));
   }
 }

@@ -26,6 +26,8 @@ export class ServiceCIDR
     migrate(ctx.storage, OWNER_MIGRATIONS, systemClock.now());
     const owner = new Owner({
       storage: ownerStorage(ctx.storage),
+      durable: () => ctx.storage.sync(),
+      abort: (reason) => ctx.abort(reason),
       clock: systemClock,
       random: systemRandom(),
       recorder: systemRecorder({ object: "ServiceCIDR", id: ctx.id.name ?? ctx.id.toString() }),

@@ -8,17 +8,16 @@ import type { LimitedStore } from "../src/api/rpc/quota";
 import type { ServicesStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { enterCluster } from "./peers/busy";
-import { storeResponse } from "./answers/store-response";
+import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
 import { ledgerPorts } from "./ledger-ports";
 import { coordinator, ipAddressesStore } from "./peers/peers";
-import { shellOf, STORE_METHODS } from "./platform/shell";
 import { ALLOCATION_COUNTS_SCHEMA, sqlAllocationCountStorage } from "./sql/allocation-counts-sql";
 import { FREE_COUNTS_SCHEMA, sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
-import { OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
+import { HISTORY_ROWS_SCHEMA, OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
 import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const SERVICES_MIGRATIONS = [
@@ -28,23 +27,20 @@ export const SERVICES_MIGRATIONS = [
   { id: 4, sql: FREE_COUNTS_SCHEMA },
   { id: 5, sql: ALLOCATION_COUNTS_SCHEMA },
   { id: 6, sql: OBJECT_COUNTS_SCHEMA },
+  { id: 7, sql: HISTORY_ROWS_SCHEMA },
 ];
 
 const OWN_METHODS = [
   ...["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"],
-  ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows"],
+  ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows"],
 ] as const;
 
 export class ServicesStore
-  extends shellOf<Brain>()(...STORE_METHODS, ...OWN_METHODS)
+  extends storeShellOf<Brain>()(...OWN_METHODS)
   implements ServicesStoreRpc, RepairedServices, AuditedStore, LimitedStore, LinkedStore, ObjectFeed, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, new Brain(portsOf(ctx, env)));
-  }
-
-  override fetch(request: Request): Promise<Response> {
-    return storeResponse(this.brain, request);
   }
 }
 

@@ -9,7 +9,7 @@ import { parseStoreName, type StoreIdentity } from "../src/api/store/list/list-c
 import { noteBusy } from "./peers/busy";
 import { CONTROLLERS } from "./platform/controllers";
 import { objectConfig, type Env } from "./platform/env";
-import { controller, namespacesStore, resourceQuotasStore } from "./peers/peers";
+import { controller, namespacesStore, repairStub, resourceQuotasStore } from "./peers/peers";
 import { setAlarm, systemClock, systemDigest, systemRandom, systemRecorder } from "./platform/ports";
 import { publications } from "./peers/publications";
 import { keptQuotas } from "./quota-values";
@@ -66,12 +66,14 @@ export function openStore(
     serverStartedAt: config.serverStartedAtMs,
     storage: sqlStoreStorage(storage),
     closedNamespaces: sqlNamespaceGuardStorage(storage),
+    streamedListsMax: config.maxStreamedLists,
     ...(usageRules(definition) ? { quotas: keptQuotas(storage) } : {}),
     publications: publications(storage, env),
     peers: {
       namespace: (namespace) => namespacesStore(env, cluster).get({ namespace: "", name: namespace }, ""),
       garbageCollector: () => (switches.isOn("garbage-collection") ? controller(env, cluster, "garbage-collection") : undefined),
       limitSource: () => resourceQuotasStore(env, cluster),
+      visitList: () => repairStub(env, cluster),
       quotaController: () => (switches.isOn("resource-quotas") ? controller(env, cluster, "resource-quotas") : undefined),
     },
     switches,
@@ -79,5 +81,6 @@ export function openStore(
     noteBusy: (rhythm) => noteBusy(env, cluster, rhythm, switches.facts),
     setAlarm: (atMs) => setAlarm(storage, atMs),
     end: () => wipe(ctx),
+    abort: (reason) => ctx.abort(reason),
   };
 }

@@ -1,7 +1,7 @@
 /** Lists and refusals over HTTP: bodies that the Worker hands on untouched. */
 import type { Status } from "../../src/api/meta/status";
 import type { ListBody } from "../../src/api/store/list/list-page";
-import { listAnswer } from "../../src/api/store/list/list-pieces";
+import { listAnswer, type ListPieces } from "../../src/api/store/list/list-pieces";
 import { systemClock } from "../platform/ports";
 
 /** The Status as the body of its own HTTP status. */
@@ -11,21 +11,35 @@ export function refusalResponse(status: Status): Response {
   return new Response(JSON.stringify(status), { status: status.code, headers });
 }
 
-/** `source` says where the rows come from (list-source.ts). */
-export function pageResponse(list: ListBody, source: string): Response {
+/** `source` says where the rows come from (list-source.ts). `signal`: of the request; newer runtimes tell by it alone that the client has left. */
+export function pageResponse(list: ListBody, source: string, signal: AbortSignal): Response {
+  const { headers, body } = listAnswer(list, source, systemClock);
+  const isWhole = typeof body === "string" || body instanceof Uint8Array;
+  return new Response(isWhole ? body : streamOf(body, signal), { headers });
+}
+
+/** Nothing is read before the client takes it. What breaks off has no proper end: the client sees that it has not the whole list. */
+function streamOf(pieces: ListPieces, signal: AbortSignal): ReadableStream<Uint8Array> {
   let isGone = false;
-  const { headers, body } = listAnswer(list, source, systemClock, () => isGone);
-  if (typeof body === "string" || body instanceof Uint8Array) return new Response(body, { headers });
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const next = await body.next();
-      if (isGone) return;
-      if (next.done) controller.close();
-      else controller.enqueue(next.value);
+  const leave = (): void => {
+    isGone = true;
+    pieces.end();
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        pieces.whenLost((reason) => controller.error(new Error(reason)));
+        if (signal.aborted) leave();
+        else signal.addEventListener("abort", leave, { once: true });
+      },
+      async pull(controller) {
+        const next = await pieces.next();
+        if (isGone) return;
+        if (next) controller.enqueue(next);
+        else controller.close();
+      },
+      cancel: leave,
     },
-    cancel() {
-      isGone = true;
-    },
-  });
-  return new Response(stream, { headers });
+    { highWaterMark: 0 },
+  );
 }

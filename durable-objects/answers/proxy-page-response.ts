@@ -1,5 +1,6 @@
 /** Pages for proxies over HTTP. */
 import { pageChunks, pageSize } from "../../src/endpoints/proxy-config/page-body";
+import { UNSEEN_HEADER } from "../../src/endpoints/proxy-config/poll";
 import type { ProxyConfigPage } from "../../src/endpoints/proxy-config/proxy-configs";
 import { COMPRESSIBLE_CHARS, COMPRESSIBLE_HEADER } from "../../src/api/store/list/collection-header";
 
@@ -8,12 +9,13 @@ function headersOf(etag: string): Record<string, string> {
   return { ETag: etag, "Cache-Control": "no-store" };
 }
 
-export function unchangedResponse(etag: string): Response {
-  return new Response(null, { status: 304, headers: headersOf(etag) });
+/** `isUnseen`: for the Worker alone */
+export function unchangedResponse(etag: string, isUnseen = false): Response {
+  return new Response(null, { status: 304, headers: { ...headersOf(etag), ...(isUnseen ? { [UNSEEN_HEADER]: "1" } : {}) } });
 }
 
-export function proxyPageResponse(page: ProxyConfigPage): Response {
-  const headers = { ...headersOf(page.etag), "Content-Type": "application/json" };
+export function proxyPageResponse(page: ProxyConfigPage, etag: string): Response {
+  const headers = { ...headersOf(etag), "Content-Type": "application/json" };
   const size = pageSize(page);
   return new Response(bodyOf(page), { headers: size > COMPRESSIBLE_CHARS ? { ...headers, [COMPRESSIBLE_HEADER]: "1" } : headers });
 }

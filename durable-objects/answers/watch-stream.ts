@@ -1,20 +1,11 @@
-/** A watch as an HTTP body, until the client leaves. The rules are in src/api/store/hub/stream-sink. */
+/** A watch of another object as an HTTP body, until that object leaves: only an accepted socket outlives a sleep, and an object accepts none as a client. The rules are in src/api/store/hub/stream-sink. */
 import type { Status } from "../../src/api/meta/status";
 import type { CollectionRequest, Encoding } from "../../src/api/rpc/store";
 import type { ClusterStore } from "../../src/api/store/cluster-store";
 import { SOURCE_HEADER } from "../../src/api/store/list/list-source";
 import { refusedWatchFrame } from "../../src/api/store/watch/refused-watch";
-import { streamSink, WATCH_BUFFER_BYTES } from "../../src/api/store/hub/stream-sink";
+import { streamSink, WATCH_BUFFER_BYTES, watchStreamHeaders } from "../../src/api/store/hub/stream-sink";
 import { refusalResponse } from "./page-response";
-
-/** No compressor may hold events back, no proxy may change them. */
-function streamHeaders(encoding: Encoding | undefined): Record<string, string> {
-  return {
-    "Content-Type": encoding === "protobuf" ? "application/vnd.kubernetes.protobuf;stream=watch" : "application/json",
-    "Content-Encoding": "identity",
-    "Cache-Control": "no-cache, private, no-transform",
-  };
-}
 
 export function watchResponse(
   store: Pick<ClusterStore<never>, "watch" | "source">,
@@ -41,10 +32,10 @@ export function watchResponse(
   signal.addEventListener("abort", () => stop());
   // A client may leave while the object still starts.
   if (signal.aborted) stop();
-  return new Response(stream, { headers: { ...streamHeaders(request.encoding), [SOURCE_HEADER]: store.source } });
+  return new Response(stream, { headers: { ...watchStreamHeaders(request.encoding), [SOURCE_HEADER]: store.source } });
 }
 
 function refusedWatch(status: Status, encoding: Encoding | undefined): Response {
   const frame = refusedWatchFrame(status, encoding);
-  return frame === undefined ? refusalResponse(status) : new Response(frame, { headers: streamHeaders(encoding) });
+  return frame === undefined ? refusalResponse(status) : new Response(frame, { headers: watchStreamHeaders(encoding) });
 }

@@ -2,8 +2,12 @@
 import type { Namespace } from "../../src/api/meta/kubernetes";
 import type { ObjectFeed } from "../../src/api/rpc/object-feed";
 import type { BatchedStore } from "../../src/api/rpc/store";
+import type { VisitedStore, VisitOutcome } from "../../src/api/rpc/visits";
+import { qualifiedResource } from "../../src/api/meta/status";
+import { storedDefinitions } from "../../src/api/registry/all";
 import { COLLECTION_HEADER, encodeCollection } from "../../src/api/store/list/collection-header";
-import type { ControllerName, ControllerSetting } from "../platform/controllers";
+import { CONTROLLERS_PREFIX } from "../../src/tenancy/visit-list";
+import { type ControllerName, CONTROLLERS, type ControllerSetting } from "../platform/controllers";
 import type { Env } from "../platform/env";
 import {
   allStores,
@@ -20,11 +24,29 @@ import {
   storeStub,
 } from "./peers";
 
+/** Cron's visit to an object of this name; undefined = there is none, or the controller is not among those that are switched on. */
+function visitTo(env: Env, cluster: string, name: string, on: () => ControllerName[]): Promise<VisitOutcome> | undefined {
+  if (name.startsWith(CONTROLLERS_PREFIX)) {
+    const known = on().find((one) => CONTROLLERS_PREFIX + one === name);
+    // The answer comes when a pass is over, or its alarm is set.
+    return (
+      known &&
+      controller(env, cluster, known)
+        .poke(undefined, true)
+        .then(() => "settled")
+    );
+  }
+  const definition = storedDefinitions.find((one) => qualifiedResource(one) === name);
+  return definition && storeStub<VisitedStore>(env, cluster, definition).visit();
+}
+
 /** `others`: the cluster's other controllers that are switched on. */
 export function controllerPeers(env: Env, cluster: string, others: () => ControllerName[]): ControllerSetting["peers"] {
   return {
     others: () => others().map((name) => controller(env, cluster, name)),
+    controllers: CONTROLLERS.names,
     stores: () => allStores(env, cluster),
+    visit: (name) => visitTo(env, cluster, name, others),
     quotas: () => resourceQuotasStore(env, cluster),
     namespaces: () => namespacesStore(env, cluster),
     async listNamespaces(request) {

@@ -2,6 +2,7 @@
 import { repairController, type RepairSetting } from "../../src/addresses/repair/cluster-repair";
 import type { RepairControllerRpc } from "../../src/addresses/rpc/repair";
 import type { ControllerRpc } from "../../src/api/rpc/store";
+import type { VisitListRpc } from "../../src/api/rpc/visits";
 import type { Controller } from "../../src/controllers/frame/controller";
 import type { ControllerStatusRpc } from "../../src/controllers/frame/status";
 import { clusterRolesController, type ClusterRolesControllerSetting } from "../../src/controllers/cluster-roles-controller";
@@ -28,11 +29,15 @@ import type { ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
 export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
-/** Calls besides the loop's. All controllers answer the first one; a call of a controller that does not answer it fails. */
-export type AskedRpc = ControllerStatusRpc & RepairControllerRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
+/** Calls besides the loop's. All controllers answer the first one; a call of a controller that does not answer it is `unsupported`. */
+export type AskedRpc = ControllerStatusRpc & RepairControllerRpc & VisitListRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
 export const ASKED_CALLS = [
   "controllerStatus",
   "pokeFrom",
+  "askVisits",
+  "enter",
+  "entered",
+  "doubt",
   "sweep",
   "repairCounts",
   "endpointCounts",

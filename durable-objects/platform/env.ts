@@ -19,6 +19,12 @@ export interface Env extends Partial<Record<VariableName, string>> {
   CLUSTER_NAMES: DurableObjectNamespace;
   CREDENTIAL_STORE: DurableObjectNamespace;
   DIRECTORY: KVNamespace;
+  /** absent: nothing is backed up by the clock */
+  BACKUPS?: R2Bucket;
+  /** absent: no counts of the deployment are kept */
+  FLEET_METRICS?: AnalyticsEngineDataset;
+  /** absent on a local server, which has no versions */
+  CF_VERSION_METADATA?: WorkerVersionMetadata;
 }
 
 /** The variables as the Worker has checked them. Throws where they are broken all the same: such an object must not run. */

@@ -32,12 +32,19 @@ export function systemRandom(): Random {
   });
 }
 
+type LogEnv = Pick<Env, "LOG_LEVEL" | "CF_VERSION_METADATA">;
+
+/** Which version of the Worker writes a line, where that is bound: beside a rollout two of them write. */
+function versionOf({ CF_VERSION_METADATA: metadata }: LogEnv): { version?: string } {
+  return metadata ? { version: metadata.id } : {};
+}
+
 /** One JSON line for each event that LOG_LEVEL lets through. `scope` tags it with the object or Worker that logs. */
 export function systemRecorder(scope: Record<string, string>): Recorder {
   return {
     log: (level, event, fields) => {
-      if (!isWritten(level, (env as Pick<Env, "LOG_LEVEL">).LOG_LEVEL)) return;
-      const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...scope, ...fields });
+      if (!isWritten(level, (env as LogEnv).LOG_LEVEL)) return;
+      const line = JSON.stringify({ time: new Date().toISOString(), level, event, ...versionOf(env as LogEnv), ...scope, ...fields });
       const print = { debug: console.debug, info: console.log, warn: console.warn, error: console.error };
       print[level](line);
     },
@@ -50,6 +57,17 @@ export function systemRecorder(scope: Record<string, string>): Recorder {
  */
 export function setAlarm(storage: DurableObjectStorage, atMs: number): void {
   storage.setAlarm(atMs).catch(() => undefined);
+}
+
+/** The same, and nothing where that is the alarm already: setting it costs a row, and looking none. Rejects when it cannot be set. */
+export async function setAlarmOnce(storage: DurableObjectStorage, atMs: number): Promise<void> {
+  if ((await storage.getAlarm()) !== atMs) await storage.setAlarm(atMs);
+}
+
+/** Sets the alarm unless there is an earlier one. Rejects when it cannot be set. */
+export async function setAlarmBy(storage: DurableObjectStorage, atMs: number): Promise<void> {
+  const before = await storage.getAlarm();
+  if (before === null || before > atMs) await storage.setAlarm(atMs);
 }
 
 export const systemDigest: Digest = async (bytes) => {

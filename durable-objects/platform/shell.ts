@@ -1,6 +1,9 @@
 /** A Durable Object around a brain: a class of `src` that has all the rules and reaches the platform through its ports. */
 import { DurableObject } from "cloudflare:workers";
+import { unsupported } from "../../src/api/rpc/protocol";
+import type { Recoverable, RecoveryAnswer, RecoveryTarget } from "../../src/tenancy/rpc";
 import type { Env } from "./env";
+import { recoverObject } from "./recovery";
 
 /** The names of a brain's methods. */
 export type MethodOf<Brain> = {
@@ -12,13 +15,14 @@ type Shell<Brain, Name extends keyof Brain> = DurableObject<Env> & { readonly br
 
 /**
  * The class of objects that answer each of `names` by the brain's method of that name. The methods are the prototype's, because the platform
- * lets no other be called. What a shell says it implements shows that no name is missing.
+ * lets no other be called. What a shell says it implements shows that no name is missing. A brain without the method is an object of another release to its
+ * caller: `unsupported`.
  */
 export function shellOf<Brain extends object>(): <Name extends MethodOf<Brain>>(
   ...names: Name[]
 ) => new (ctx: DurableObjectState, env: Env, brain: Brain) => Shell<Brain, Name> {
   return (...names) => {
-    class Forwarding extends DurableObject<Env> {
+    class Forwarding extends DurableObject<Env> implements Recoverable {
       constructor(
         ctx: DurableObjectState,
         env: Env,
@@ -26,10 +30,17 @@ export function shellOf<Brain extends object>(): <Name extends MethodOf<Brain>>(
       ) {
         super(ctx, env);
       }
+
+      recover(target: RecoveryTarget): Promise<RecoveryAnswer> {
+        return recoverObject(this.ctx, target);
+      }
     }
     for (const name of names) {
       const forward = function (this: Forwarding, ...args: never[]): unknown {
-        return (this.brain[name] as (...args: never[]) => unknown).apply(this.brain, args);
+        const method = this.brain[name] as ((...args: never[]) => unknown) | undefined;
+        // One class is the shell of several brains, and not every one answers every call.
+        if (!method) throw unsupported(name);
+        return method.apply(this.brain, args);
       };
       Object.defineProperty(Forwarding.prototype, name, { value: forward, writable: true, configurable: true });
     }
@@ -54,7 +65,9 @@ export const STORE_METHODS = [
   "objectsSince",
   "objectsAfter",
   "objectsNamed",
+  "touchedSince",
   "maintain",
+  "visit",
   "compact",
   "beginAbove",
   "endWatches",

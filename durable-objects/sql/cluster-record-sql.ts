@@ -26,6 +26,7 @@ export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CL
 /** Beside the tables: values that releases without them leave alone. */
 const CONTROLLERS_KEY = "controllers";
 const LISTED_KEY = "listed";
+const LIFE_KEY = "noted-life";
 
 /**
  * The RecordStorage port on a Durable Object's SQLite. A question about an absent cluster leaves nothing behind: the tables come with the first
@@ -79,6 +80,8 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
 
     isListed: () => storage.kv.get<true>(LISTED_KEY) === true,
     noteListed: () => storage.kv.put(LISTED_KEY, true),
+    notedLife: () => storage.kv.get<string>(LIFE_KEY) ?? "",
+    noteLife: (id) => storage.kv.put(LIFE_KEY, id),
 
     objectsAdd(objects) {
       for (const { kind, name } of objects) {

@@ -30,6 +30,10 @@ export function sqlRowStorage(storage: DurableObjectStorage): RowStorage {
         yield [row.key as string, row.facts as string];
       }
     },
+    rowGet(kind, key) {
+      const row = sql.exec<SqlRow>("SELECT facts FROM followed_rows WHERE kind = ? AND key = ?", kind, key).toArray()[0];
+      return row && (row.facts as string);
+    },
     rowPut(kind, key, text) {
       sql.exec(
         "INSERT INTO followed_rows (kind, key, facts) VALUES (?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET facts = excluded.facts",

@@ -14,10 +14,11 @@ export function sqlGraphStorage(storage: DurableObjectStorage): GraphStorage {
   return {
     transaction: (work) => storage.transactionSync(work),
     *nodes() {
-      for (const row of sql.exec<SqlRow>("SELECT store, links, pending FROM nodes")) {
-        const links = JSON.parse(row.links as string) as ObjectLinks;
-        yield { store: row.store as string, key: links.key, links, pending: row.pending === 1 } satisfies GraphNode;
-      }
+      for (const row of sql.exec<SqlRow>("SELECT store, links, pending FROM nodes")) yield nodeOf(row);
+    },
+    nodeGet(id) {
+      const [row] = sql.exec<SqlRow>("SELECT store, links, pending FROM nodes WHERE id = ?", id).toArray();
+      return row && nodeOf(row);
     },
     *cursors() {
       for (const row of sql.exec<SqlRow>("SELECT store, incarnation, revision FROM cursors")) {
@@ -47,4 +48,9 @@ export function sqlGraphStorage(storage: DurableObjectStorage): GraphStorage {
       );
     },
   };
+}
+
+function nodeOf(row: SqlRow): GraphNode {
+  const links = JSON.parse(row.links as string) as ObjectLinks;
+  return { store: row.store as string, key: links.key, links, pending: row.pending === 1 };
 }

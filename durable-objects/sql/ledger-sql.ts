@@ -21,11 +21,14 @@ export const LEDGER_SCHEMA = `
    ) STRICT, WITHOUT ROWID;
    CREATE TABLE marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;`;
 
+/** Beside the tables: one value for the releases of a turn. A release without it leaves them alone, and its audit finds the addresses at their owners. */
+const RELEASE_LISTS = "releases/";
+
 const SELECT_RELEASES = "SELECT token, address, epoch, counter, attempts, due_at FROM pending_releases";
 
 /** The LedgerStorage port on a Durable Object's SQLite. */
 export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
-  const { sql } = storage;
+  const { sql, kv } = storage;
   const gen = (row: SqlRow): { epoch: number; counter: number } => ({ epoch: row.epoch as number, counter: row.counter as number });
   const release = (row: SqlRow): PendingRelease => ({
     token: row.token as string,
@@ -92,11 +95,15 @@ export function sqlLedgerStorage(storage: DurableObjectStorage): LedgerStorage {
     releasesDue(now, limit) {
       return sql.exec<SqlRow>(`${SELECT_RELEASES} WHERE due_at <= ? ORDER BY due_at LIMIT ?`, now, limit).toArray().map(release);
     },
-    releaseHas(token) {
-      return sql.exec<SqlRow>("SELECT 1 AS found FROM pending_releases WHERE token = ?", token).toArray().length > 0;
-    },
     releaseGet(token) {
       return sql.exec<SqlRow>(`${SELECT_RELEASES} WHERE token = ?`, token).toArray().map(release)[0];
+    },
+    releaseListAdd: ({ id, releases }) => kv.put(RELEASE_LISTS + id, releases),
+    releaseListDelete: (id) => void kv.delete(RELEASE_LISTS + id),
+    *releaseLists() {
+      for (const [key, releases] of kv.list<PendingRelease[]>({ prefix: RELEASE_LISTS })) {
+        yield { id: key.slice(RELEASE_LISTS.length), releases };
+      }
     },
     *releasesAll() {
       for (const row of sql.exec<SqlRow>("SELECT token, address FROM pending_releases")) {

@@ -59,6 +59,20 @@ export const OWNER_MIGRATIONS: readonly Migration[] = [
       ) STRICT;
     `,
   },
+  {
+    id: 3,
+    sql: `
+      -- Tokens released recently; tokens is a JSON list.
+      CREATE TABLE released_lists (
+        id INTEGER PRIMARY KEY,
+        expires_ms INTEGER NOT NULL,
+        tokens TEXT NOT NULL
+      ) STRICT;
+      INSERT INTO released_lists (expires_ms, tokens)
+        SELECT max(expires_ms), json_group_array(token) FROM released GROUP BY id / 1000 ORDER BY min(id);
+      DELETE FROM released;
+    `,
+  },
 ];
 
 type ConfigRecord = { epoch: number; content: string };
@@ -75,6 +89,7 @@ type AddressRecord = {
   name: string;
   uid: string;
 };
+type ReleasedRecord = { id: number; expires_ms: number; tokens: string };
 type PageRecord = { segment: string; page: string; bytes: ArrayBuffer };
 
 const ADDRESS_COLUMNS = "counter, key, token, epoch, gen_counter, scope, kind, namespace, name, uid";
@@ -91,9 +106,9 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
       sql.exec("INSERT OR REPLACE INTO config (only, epoch, content) VALUES (1, ?, ?)", epoch, content);
     },
 
-    counterLoad: () => sql.exec<{ value: number }>("SELECT value FROM counter").toArray()[0]?.value ?? 0,
-    counterSave(counter) {
-      sql.exec("INSERT OR REPLACE INTO counter (only, value) VALUES (1, ?)", counter);
+    reservedLoad: () => sql.exec<{ value: number }>("SELECT value FROM counter").toArray()[0]?.value ?? 0,
+    reservedSave(position) {
+      sql.exec("INSERT OR REPLACE INTO counter (only, value) VALUES (1, ?)", position);
     },
 
     rowInsert({ key, position, token, gen, band, holder }) {
@@ -140,18 +155,20 @@ export function ownerStorage(storage: DurableObjectStorage): OwnerStorage {
       sql.exec("DELETE FROM receiving WHERE handoff NOT IN (SELECT value FROM json_each(?))", JSON.stringify(handoffs));
     },
 
-    releasedSave(token, expiresMs) {
-      sql.exec("INSERT OR REPLACE INTO released (token, expires_ms) VALUES (?, ?)", token, expiresMs);
+    *releasedLists() {
+      const query = "SELECT id, expires_ms, tokens FROM released_lists ORDER BY id";
+      for (const { id, expires_ms, tokens } of sql.exec<ReleasedRecord>(query)) {
+        yield { id, expiresMs: expires_ms, tokens: JSON.parse(tokens) as string[] };
+      }
     },
-    releasedHas: (token, nowMs) =>
-      sql.exec("SELECT 1 FROM released WHERE token = ? AND expires_ms > ?", token, nowMs).toArray().length === 1,
-    releasedTrim({ nowMs, lookAt, keepMax }) {
-      const oldest = "id < (SELECT min(id) FROM released) + ?";
-      sql.exec(`DELETE FROM released WHERE ${oldest} AND expires_ms <= ?`, lookAt, nowMs);
-      sql.exec("DELETE FROM released WHERE id <= (SELECT max(id) FROM released) - ?", keepMax);
+    releasedSave({ id, expiresMs, tokens }) {
+      sql.exec("INSERT OR REPLACE INTO released_lists (id, expires_ms, tokens) VALUES (?, ?, ?)", id, expiresMs, JSON.stringify(tokens));
+    },
+    releasedDelete(id) {
+      sql.exec("DELETE FROM released_lists WHERE id = ?", id);
     },
     releasedClear() {
-      sql.exec("DELETE FROM released");
+      sql.exec("DELETE FROM released_lists");
     },
 
     *pagesLoad() {

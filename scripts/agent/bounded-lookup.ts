@@ -4,7 +4,7 @@
  */
 import type { LookupAddress, LookupOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { atMost } from "../../src/core/base/at-most";
+import { atMost } from "../../src/core/base/in-parallel";
 
 const AT_ONCE = 2;
 

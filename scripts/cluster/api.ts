@@ -162,10 +162,17 @@ export class Api {
     return undefined;
   }
 
-  /** Makes the cluster that `--cluster` names unless it exists, because a read makes none. Throws UserError when the cluster cannot be made. */
-  async begin(): Promise<void> {
-    if (!/\/clusters\/[^/]+$/.test(this.url)) return;
-    const { code, message } = await this.#answer("PUT", "", {}, "application/json");
+  /**
+   * Makes the cluster that `--cluster` names unless it exists, because a read makes none. Throws UserError when the cluster cannot be made, or is elsewhere.
+   *
+   * @param location where it is to be; undefined = near this machine, or where it is
+   */
+  async begin(location?: string): Promise<void> {
+    if (!/\/clusters\/[^/]+$/.test(this.url)) {
+      if (location !== undefined) throw new UserError("--location: goes with --cluster NAME");
+      return;
+    }
+    const { code, message } = await this.#answer("PUT", "", location === undefined ? {} : { location }, "application/json");
     if (code >= 300) throw new UserError(`${this.url} cannot be made: ${code} ${message}`);
   }
 

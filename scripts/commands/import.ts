@@ -16,10 +16,10 @@ await runProgram({
   usage,
   parse: parseOptions,
   failureCode: EXIT_FAILED,
-  main: async ({ target, files, dryRun, json }) => {
+  main: async ({ target, location, files, dryRun, json }) => {
     const documents = readFiles(files);
     const api = new Api(target, "servicenet-import");
-    await api.begin();
+    await api.begin(location);
     const report = await runImport({ api, documents, dryRun, progress: progressOn(process.stderr) });
     console.log(json ? JSON.stringify(report, null, 2) : reportText(report));
     return report.conflicts.length > 0 ? EXIT_CONFLICTS : 0;

@@ -1,6 +1,7 @@
 /** The command line of `npm run deploy`: wrangler's own, of which this program reads what it checks. */
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { locationNamed, locationOption, locationUsage } from "../cluster/location";
 import { tableIn } from "../serve/configuration/fields";
 import { readTable } from "../serve/configuration/read-file";
 import { readIfThere } from "../serve/private-file";
@@ -12,6 +13,8 @@ export interface DeployOptions {
   config: string;
   /** names that the command line and CLOUDFLARE_ENV give; wrangler takes one */
   environments: readonly string[];
+  /** where the cluster `default` is to be */
+  location: string | undefined;
   /** for wrangler */
   args: readonly string[];
 }
@@ -33,18 +36,22 @@ const OPTIONS = {
   c: { type: "string" },
   cwd: { type: "string" },
   "env-file": { type: "string", multiple: true },
+  ...locationOption,
 } as const;
 
 export const usage = `Usage: npm run deploy -- [options of wrangler deploy]
 
-Deploys to Cloudflare what wrangler.toml describes (docs/deploy.md).
+Deploys to Cloudflare what wrangler.toml describes (docs/deploy.md). With an administrator's token in SERVICENET_ADMIN_TOKEN it then makes the cluster
+default, unless that is there.
 
   --env NAME          an environment of the configuration, or what CLOUDFLARE_ENV says (the top level)
   --config FILE       another configuration (wrangler.toml)
+${locationUsage}
   --dry-run           bundles, and deploys nothing
   --help              this text; npx wrangler deploy --help has all options
 
-Exit code: wrangler's; 1 the configuration has no such environment, 2 wrong options. Then nothing was deployed.`;
+Exit code: wrangler's; 1 the configuration has no such environment, 2 wrong options: then nothing was deployed. 1 also where the cluster default could
+not be made.`;
 
 export function parseOptions(args: string[], env: NodeJS.ProcessEnv = process.env): DeployOptions | "help" {
   const parsed = parseCommandLine("npm run deploy", {
@@ -60,7 +67,16 @@ export function parseOptions(args: string[], env: NodeJS.ProcessEnv = process.en
   const environments = given.length > 0 ? given : [env["CLOUDFLARE_ENV"] ?? ""];
   const named = values.config ?? values.c;
   const config = named === undefined ? CONFIGURATIONS.find((name) => existsSync(join(folder, name))) : textOf("--config", named);
-  return { config: inFolder(folder, config ?? "wrangler.toml"), environments, args };
+  const location = values.location === undefined ? undefined : locationNamed(textOf("--location", values.location));
+  // Wrangler warns of a configuration with environments where nobody says that the top level is meant.
+  const isTop = given.length === 0 && environments.every((name) => name === "");
+  const own = isTop ? [...withoutLocation(args), "--env="] : withoutLocation(args);
+  return { config: inFolder(folder, config ?? "wrangler.toml"), environments, location, args: own };
+}
+
+/** Wrangler does not know the option. */
+function withoutLocation(args: readonly string[]): string[] {
+  return args.filter((arg, index) => arg !== "--location" && args[index - 1] !== "--location" && !arg.startsWith("--location="));
 }
 
 /** Wrangler takes the variable of such a file where neither the command line nor the environment has it; here it has to be said where it is seen. */

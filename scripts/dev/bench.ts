@@ -12,6 +12,7 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   core: async () => (await import("./bench/suites/addresses/core")).benchCore(),
   access: async () => (await import("./bench/suites/access")).benchAccess(),
   server: async () => (await import("./bench/suites/server")).benchServer(),
+  "slow-commits": async () => (await import("./bench/suites/slow-commits")).benchSlowCommits(),
   https: async () => (await import("./bench/suites/https")).benchHttps(),
   authorization: async () => (await import("./bench/suites/authorization")).benchAuthorization(),
   fill: async () => (await import("./bench/suites/addresses/fill")).benchFill(),
@@ -37,10 +38,14 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   proxy: async () => (await import("./bench/suites/endpoints/proxy")).benchProxy(),
   "noisy-neighbour": async () => (await import("./bench/suites/noisy-neighbour")).benchNoisyNeighbour(),
   overload: async () => (await import("./bench/suites/overload")).benchOverload(),
+  "profile-creates": async () => (await import("./bench/suites/profile")).benchProfile("creates"),
+  "profile-creates-https": async () => (await import("./bench/suites/profile")).benchProfile("creates-https"),
+  "profile-leases": async () => (await import("./bench/suites/profile")).benchProfile("leases"),
+  "profile-watchers": async () => (await import("./bench/suites/profile")).benchProfile("watchers"),
 };
 const names = Object.keys(suites);
 /** The others take some minutes together, these some each. */
-const BY_NAME_ALONE = ["kep-tables", "identity-slo"];
+const BY_NAME_ALONE = ["kep-tables", "identity-slo", ...names.filter((name) => name.startsWith("profile-"))];
 const usual = names.filter((name) => !BY_NAME_ALONE.includes(name));
 
 const usage = `Usage: npm run bench -- [options]
@@ -48,7 +53,7 @@ const usage = `Usage: npm run bench -- [options]
 Measures the server and its parts on this machine, each suite with servers and data of its own.
 
   --only NAMES        the suites to run, separated by commas: ${names.join(", ")}
-                      (all but ${BY_NAME_ALONE.join(" and ")})
+                      (all but ${BY_NAME_ALONE.join(", ")})
   --minutes N         how long node-leases renews and identity-slo looks (2 and 10)
   --against URL       instead of the suites: creates, lists and deletes of Services, Leases and watchers on the Kubernetes API server at
                       this URL and on a Servicenet of this run, in turn, with ratios; in a namespace that is deleted afterwards

@@ -16,7 +16,7 @@ interface Wing {
 
 /** Storeys of the house, lowest first. */
 export const storeys: readonly (readonly Wing[])[] = [
-  [{ path: "src/core", steps: [["base"], ["encoding"], ["net", "bitmap", "telemetry"], ["config"]] }],
+  [{ path: "src/core", steps: [["base"], ["encoding", "tables"], ["net", "bitmap", "telemetry"], ["config"]] }],
   [
     {
       path: "src/api",
@@ -29,9 +29,10 @@ export const storeys: readonly (readonly Wing[])[] = [
         ["store/state"],
         ["store/write", "store/hub"],
         ["store/engine"],
-        ["store/list", "store/feeds", "store/watch"],
+        ["store/list", "store/feeds"],
+        ["store/watch"],
         ["store/quota"],
-        ["store", "events", "client"],
+        ["store", "events", "client", "relay"],
       ],
     },
   ],
@@ -89,7 +90,7 @@ export const storeys: readonly (readonly Wing[])[] = [
         ["http/answer"],
         ["http/connection"],
         ["routing"],
-        ["access"],
+        ["access", "backups"],
         ["system"],
         ["system/discovery"],
         ["handlers"],

@@ -38,7 +38,7 @@ await runProgram({
       inTurn([
         () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
         sourceChecks,
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "50"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "25"]),
       ]),
       inTurn([() => vitest("tests in workerd", { config: "vitest.config.ts", env, parts: PLATFORM })]),
       inTurn([() => vitest("end-to-end tests", { config: "vitest.e2e.config.ts", env })]),

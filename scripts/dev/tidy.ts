@@ -19,8 +19,9 @@ Prints one line for each of these:
   - a name of a type that src declares more than once, or a wing if the type is private
   - a word that a page sets in italics as a term, and that docs/internals/glossary.md does not have
   - a shell that is too long; arrows between wings or lengths of shells that docs/internals/architecture.md does not have
+  - bounds of operations or prices that docs/edge.md does not have
 
-  --write             writes the computed part of docs/internals/architecture.md anew
+  --write             writes the computed parts of pages anew: architecture.md, deploy.md, edge.md
   --cited             writes the table of upstream's files anew; needs Go
   --help              this text
 

@@ -1,10 +1,13 @@
 /** The command line of `npm run import`. */
+import { locationNamed, locationOption, locationUsage } from "../cluster/location";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
 import { UserError } from "../terminal/user-error";
 import { parseCommandLine } from "../terminal/command-line";
 
 interface ImportOptions {
   target: Target;
+  /** where a new cluster is to be */
+  location: string | undefined;
   dryRun: boolean;
   json: boolean;
   files: string[];
@@ -16,6 +19,7 @@ Takes over what is in dumps of a live cluster: kubectl get namespaces,servicecid
 without ServiceCIDRs: namespaces,services), and RangeAllocations of the old allocators. FILE is - for the standard input. What is there already stays as it is.
 
 ${targetUsage}
+${locationUsage}
   --dry-run           only says what would be done, and every conflict; changes nothing (a new --cluster begins, empty)
   --json              the report as JSON
   --help              this text
@@ -29,6 +33,7 @@ export async function parseOptions(args: string[]): Promise<ImportOptions | "hel
     allowPositionals: true,
     options: {
       ...targetOptions,
+      ...locationOption,
       "dry-run": { type: "boolean", default: false },
       json: { type: "boolean", default: false },
     },
@@ -36,5 +41,6 @@ export async function parseOptions(args: string[]): Promise<ImportOptions | "hel
   if (parsed === "help") return "help";
   const { values, positionals } = parsed;
   if (positionals.length === 0) throw new UserError("no FILE given (npm run import -- --help shows the options)");
-  return { target: await targetOf(values), dryRun: values["dry-run"], json: values.json, files: positionals };
+  const location = locationNamed(values.location);
+  return { target: await targetOf(values), location, dryRun: values["dry-run"], json: values.json, files: positionals };
 }

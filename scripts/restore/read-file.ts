@@ -1,17 +1,23 @@
 /** Reads a backup whole and verifies it, before anything is done with it. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { type Backup, BackupReader } from "../../src/tools/backup/format";
+import { type Backup, BackupReader, type LineSums } from "../../src/tools/backup/format";
 import { UserError } from "../terminal/user-error";
 
 /** Throws UserError that names the fault of the file. */
 export async function readBackup(path: string): Promise<Backup> {
   const reader = new BackupReader();
-  const hash = createHash("sha256");
+  let hash = createHash("sha256");
+  const sums: LineSums = {
+    sha256: () => hash.copy().digest("hex"),
+    link: () => {
+      hash = createHash("sha256").update(hash.digest("hex"));
+    },
+  };
   const stream = createReadStream(path, "utf8");
   try {
     for await (const line of linesOf(stream)) {
-      const taken = reader.take(line, () => hash.copy().digest("hex"));
+      const taken = reader.take(line, sums);
       if (!taken.ok) throw new UserError(`${path} ${taken.error}`);
       hash.update(`${line}\n`);
     }

@@ -18,7 +18,8 @@ export interface WorkerSource {
 /** Where the code of the Worker stands. */
 const FOLDERS = ["src", "durable-objects"];
 
-function optionsOf({ define }: WorkerSource): BuildOptions {
+/** How esbuild makes the one module. */
+export function optionsOf({ define }: Pick<WorkerSource, "define">): BuildOptions {
   return {
     bundle: true,
     metafile: true,
@@ -29,8 +30,7 @@ function optionsOf({ define }: WorkerSource): BuildOptions {
     external: ["cloudflare:*", "node:*"],
     define,
     logLevel: "silent",
-    sourcemap: "inline",
-    sourcesContent: false,
+    // A source map would be as long as the code, and the runtime does not read it.
   };
 }
 
@@ -56,6 +56,16 @@ export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FO
   return { text, path: isTrue ? keep(keptIn, key, text) : undefined };
 }
 
+/** The text with an inline source map, whose paths are from the root; not kept. Throws UserError where it cannot be built. */
+export function textWithMap(source: WorkerSource): string {
+  return build({ ...optionsOf(source), sourcemap: "inline", sourcesContent: false }, source.main, project).text;
+}
+
+/** The shortest text, of the sources of another folder, as those of an earlier commit; not kept. Throws UserError where it cannot be built. */
+export function shortText(source: WorkerSource, root: string): string {
+  return build({ ...optionsOf(source), minify: true }, source.main, root).text;
+}
+
 /** Paths from the root of the files that the bundle is made of. Throws UserError where it cannot be built. */
 export function workerInputs(source: WorkerSource): string[] {
   return build(optionsOf(source), source.main, project).inputs;
@@ -64,10 +74,17 @@ export function workerInputs(source: WorkerSource): string[] {
 /** The text, and paths from the root of all that it is made of. */
 function build(options: BuildOptions, main: string, root: string): { text: string; inputs: string[] } {
   try {
-    // The source map has paths from the root.
     const { outputFiles = [], metafile } = buildSync({ ...options, entryPoints: [main], absWorkingDir: root });
-    return { text: outputFiles[0]?.text ?? "", inputs: Object.keys(metafile?.inputs ?? {}) };
+    return { text: inAscii(outputFiles[0]?.text ?? ""), inputs: Object.keys(metafile?.inputs ?? {}) };
   } catch (error) {
     throw new UserError(`${main} cannot be built: ${String((error as Partial<BuildFailure>).errors?.[0]?.text ?? error)}`);
   }
+}
+
+/**
+ * The same code. One character that does not fit into a byte makes V8 keep the whole text in two bytes each. esbuild leaves such characters in comments and in regular
+ * expressions, where their escapes mean the same.
+ */
+export function inAscii(code: string): string {
+  return code.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -30,7 +30,9 @@ export interface ServeOptions {
 
 const PORT_MAX = 65_535;
 /** All clusters share one thread here: each request under way keeps those of others waiting. */
-const FAIR_REQUESTS_MIN = "4";
+const FAIR_REQUESTS_MIN = "3";
+/** As upstream: here a renewal costs nothing. */
+const LEASE_RENEW_SECONDS = "10";
 const HOST_NAME = /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$/i;
 
 export const usage = `Usage: npm start -- [options]
@@ -84,7 +86,8 @@ export async function parseOptions(args: string[], isTerminal = process.stdout.i
   const { readRuntimeConfig } = await import("./runtime");
   const read = readRuntimeConfig(values.config === undefined ? "wrangler.toml" : userPath(values.config), vars);
   const addressed = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
-  const config = withOwn("FAIR_REQUESTS_MIN", () => FAIR_REQUESTS_MIN, addressed, vars);
+  const fair = withOwn("FAIR_REQUESTS_MIN", () => FAIR_REQUESTS_MIN, addressed, vars);
+  const config = withOwn("APISERVER_LEASE_RENEW_SECONDS", () => LEASE_RENEW_SECONDS, fair, vars);
   const { apiServerLeaseRenewSeconds: renewSeconds } = checkVars(config.vars);
   const dataFolder = resolve(values["data-dir"] === undefined ? ".servicenet" : userPath(values["data-dir"]));
   return { host, port, allowedHosts, dataFolder, fresh: values.fresh, isInsecure, config, log, renewSeconds };

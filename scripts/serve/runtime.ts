@@ -155,6 +155,7 @@ function withOwnVariables(config: RuntimeConfig, { host, allowedHosts, secure }:
     ...config.worker.bindings,
     LOOPBACK_ONLY: String(isLoopback(host)),
     ALLOWED_HOSTS: allowedHosts.join(","),
+    IMPLICIT_DEFAULT_CLUSTER: "true",
     SERVER_STARTED_AT: String(Date.now()),
     ...accessBindings(config, secure),
     ROOT_CA: secure?.ca ?? "",

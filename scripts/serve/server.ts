@@ -3,9 +3,11 @@ import { once } from "node:events";
 import { createServer, isIPv6 } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { diskFaultIn } from "../../src/core/base/disk-fault";
+import { FEW_CONNECTIONS, MANY_CONNECTIONS } from "../../src/worker/routing/connections-signal";
 import { RENEW_IDENTITY } from "../../src/worker/routing/identity-signal";
 import { END_WATCHES, REFUSE_REQUESTS } from "../../src/worker/routing/stop-signal";
 import { begin, read } from "../cluster/send";
+import { watchConnections } from "./connections";
 import { startCrons } from "./crons";
 import { openDataFolder } from "./data-folder";
 import type { DataFolder } from "./data-folder";
@@ -57,6 +59,7 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
   let url: string | undefined;
   let crons: { stop(): void } | undefined;
   let renewals: { stop(): void } | undefined;
+  let connections: { stop(): void } | undefined;
   const recording = recordRuntime(folder, () => runtime?.folder ?? "");
   let end: End | undefined;
   try {
@@ -96,6 +99,7 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
     }
     crons = fireCrons(runtime, config.crons);
     renewals = renewIdentity(runtime, options.renewSeconds);
+    connections = tellConnections(runtime, boundPort);
     isReady = true;
     announce.ready({ url, host, folder });
     end = await untilEnd(process, folder, stop);
@@ -109,6 +113,7 @@ export async function serve(options: ServeOptions, stop: AbortSignal, announce: 
   } finally {
     crons?.stop();
     renewals?.stop();
+    connections?.stop();
     recording.stop();
     if (runtime && url !== undefined) await Promise.race([endWatches(runtime), sleep(endWatchesMsMax)]);
     await drain();
@@ -259,6 +264,11 @@ function renewIdentity(runtime: LocalRuntime, intervalSeconds: number): { stop()
   const timer = setInterval(tick, Math.min(Math.max(tickMsMin, intervalSeconds * 100), tickMsMax));
   tick();
   return { stop: () => clearInterval(timer) };
+}
+
+/** Beside many connections the Worker sees to it that the runtime gets round to each. */
+function tellConnections(runtime: LocalRuntime, port: number): { stop(): void } {
+  return watchConnections(port, (areMany) => signalWorker(runtime, areMany ? MANY_CONNECTIONS : FEW_CONNECTIONS));
 }
 
 function fireCrons(runtime: LocalRuntime, crons: string[]): { stop(): void } {

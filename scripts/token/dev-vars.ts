@@ -11,6 +11,7 @@ const FOLDER = ".servicenet-dev";
 const VARS = ".dev.vars";
 const HOST = "127.0.0.1";
 const URL_OF_DEV = `https://${HOST}:8787`;
+const IMPLIED = /^[ \t]*(?:export[ \t]+)?IMPLICIT_DEFAULT_CLUSTER[ \t]*=/m;
 const LINE = /^[ \t]*(?:export[ \t]+)?ADMIN_TOKEN_HASHES[ \t]*=(.*)$/m;
 
 const DEV_FOLDER: OwnFolder = {
@@ -40,8 +41,13 @@ export async function makeDevVars(project: string): Promise<string> {
 function addAdmin(vars: string, hash: string, tokenId: string): void {
   const text = readIfThere(vars) ?? "";
   const known = LINE.exec(text)?.[1];
-  if (known?.includes(tokenId)) return;
-  if (known !== undefined) throw new UserError(`${VARS} has other ADMIN_TOKEN_HASHES already; remove that line first`);
+  if (known !== undefined && !known.includes(tokenId))
+    throw new UserError(`${VARS} has other ADMIN_TOKEN_HASHES already; remove that line first`);
+  const missing = [
+    ...(IMPLIED.test(text) ? [] : ['IMPLICIT_DEFAULT_CLUSTER="true"\n']),
+    ...(known === undefined ? [`ADMIN_TOKEN_HASHES="${hash}"\n`] : []),
+  ];
+  if (missing.length === 0) return;
   const before = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-  writePrivate(vars, `${before}ADMIN_TOKEN_HASHES="${hash}"\n`);
+  writePrivate(vars, before + missing.join(""));
 }

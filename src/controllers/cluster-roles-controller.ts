@@ -1,18 +1,17 @@
 /** The controller "clusterrole-aggregation-controller": aggregated ClusterRoles have the rules of those that they select. */
 import type { Clock } from "../core/base/ports";
 import { qualifiedResource } from "../api/meta/status";
-import type { ResourceDefinition } from "../api/registry/resource";
 import { clusterRolesDefinition } from "../api/registry/roles/definition";
 import { aggregationPass } from "./cluster-roles/aggregation-pass";
 import { Controller, type ControllerPorts } from "./frame/controller";
 import { type ControllerEntry, decidesByRoles } from "./controller-table";
-import { type CalledStore, gatheredStores } from "./followed/called-store";
+import { type CalledPeers, gatheredStores } from "./followed/called-store";
 import type { RowStorage } from "./followed/row-storage";
 
 export interface ClusterRolesControllerSetting extends ControllerPorts {
   clock: Clock;
   /** makes a stub for one call */
-  peers: { storeOf(definition: ResourceDefinition): CalledStore };
+  peers: CalledPeers;
   tables: { rows: RowStorage };
 }
 

@@ -14,7 +14,7 @@ import { DEFAULT_SERVICE_ACCOUNT, defaultServiceAccount } from "./every-namespac
 import { everyNamespacePass, type EveryNamespacePorts } from "./every-namespace/every-namespace-pass";
 import { ROOT_CERTIFICATE, rootCertificate } from "./every-namespace/root-certificate";
 import { hearsNamespaces, hearsWanted } from "./every-namespace/wanted-object";
-import { type CalledStore, gatheredStores } from "./followed/called-store";
+import { type CalledPeers, gatheredStores } from "./followed/called-store";
 import type { RowStorage } from "./followed/row-storage";
 
 export interface EveryNamespaceControllerSetting extends ControllerPorts {
@@ -22,7 +22,7 @@ export interface EveryNamespaceControllerSetting extends ControllerPorts {
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Pick<Config, "rootCertificates">;
   /** makes a stub for one call */
-  peers: { storeOf(definition: ResourceDefinition): CalledStore };
+  peers: CalledPeers;
   tables: { rows: RowStorage };
 }
 

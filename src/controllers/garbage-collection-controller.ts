@@ -15,7 +15,8 @@ export interface GarbageCollectionSetting extends ControllerPorts {
   cluster: string;
   clock: Clock;
   /** every store of the cluster */
-  peers: Pick<EventRecorderPorts, "events"> & { stores(): GarbageCollectionPassPorts["stores"] };
+  peers: Pick<EventRecorderPorts, "events"> &
+    Pick<GarbageCollectionPassPorts, "entered"> & { stores(): GarbageCollectionPassPorts["stores"] };
   tables: { graph: GraphStorage; rows: RowStorage };
 }
 
@@ -26,6 +27,8 @@ export const garbageCollectionController: ControllerEntry<GarbageCollectionSetti
     const { clock, cluster, recorder, peers, tables } = setting;
     const reporter = { controller: REPORTER, instance: `${REPORTER}-${cluster}` };
     const events = new EventRecorder(reporter, { clock, recorder, events: () => peers.events() });
-    return new Controller(setting, garbageCollectionPass({ clock, recorder, events, storage: tables.graph, stores: peers.stores() }));
+    const { entered } = peers;
+    const pass = garbageCollectionPass({ clock, recorder, events, entered, storage: tables.graph, stores: peers.stores() });
+    return new Controller(setting, pass);
   },
 };

@@ -2,15 +2,34 @@
  * The store of a resource that needs nothing but keeping: namespaces, nodes, pods, endpoints, events, ConfigMaps, leases and the like. What controllers
  * want of some of them is here.
  */
-import type { CollectionRequest, Expiry, ExpiringStoreRpc, GetResult, ObjectKey, StoreCounters } from "../api/rpc/store";
+import type {
+  BatchedStore,
+  BeginningAbove,
+  CollectionRequest,
+  Expiry,
+  ExpiringStoreRpc,
+  GetResult,
+  ObjectKey,
+  StoreCounters,
+  StoreNews,
+  WriteRequest,
+  WriteResult,
+} from "../api/rpc/store";
+import type { AskedPage, FedChanges, FedPage, ObjectFeed } from "../api/rpc/object-feed";
 import type { StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
+import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
 import type { HeldLimits, LimitSource } from "../api/rpc/quota";
+import { serviceUnavailable } from "../api/meta/status";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
 import type { StoreExtension } from "../api/store/state/extension";
 import type { StoreObserver } from "../api/store/state/observer";
-import { type ChangeFilter, type Followers, pokingFollowers } from "../api/store/feeds/follower-pokes";
+import { type ChangeFilter, type FollowerPokePorts, type Followers, pokesOfAll, pokingFollowers } from "../api/store/feeds/follower-pokes";
 import { objectValuesSince } from "../api/store/feeds/object-values-reader";
+import { ServingTime } from "../api/store/feeds/serving-time";
+import type { Poke } from "../api/store/feeds/deliveries";
+import type { AnnouncedWrites } from "./announced-writes";
+import { tellingOwnChanges } from "./compiled-rules";
 import { type AdvertisedKeeper, advertisedKeeper } from "./advertised/advertised-keeper";
 import { closingNamespaces } from "./namespaces/namespace-closing";
 import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
@@ -23,13 +42,19 @@ import {
 } from "./namespaces/namespace-deletion";
 import { type CountingStore, QuotaPushes, type QuotaMarks } from "./quotas/quota-pushes";
 import { fencingNamespaces } from "./namespaces/namespace-fence";
+import { type EnteredNames, UsedStores } from "./followed/used-stores";
 import { type ExpiryRule, ObjectExpiry } from "./object-expiry";
+
+/** What a client waits before it tries again to make the first object of a store. */
+const RETRY_AFTER_SECONDS = 1;
 
 /** Whom a plain store calls. Each function answers for one call. */
 export interface PlainStorePeers extends StorePeers {
   followers: Followers;
   /** every store of the cluster */
   stores(): readonly ContentStore[];
+  /** who was ever used; absent = every store may be */
+  entered?: EnteredNames;
   /** whether the cluster's own controller empties and ends namespaces */
   endsNamespaces(): boolean;
 }
@@ -46,26 +71,88 @@ export interface PlainStorePorts extends ClusterStorePorts {
   quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
   /** when objects of the store end; absent = never */
   expiry?: ExpiryRule;
+  /** of stores of roles and bindings: who hears of their changes before they are committed */
+  announced?: AnnouncedWrites;
+  /** of the store of ClusterRoles: what compiles the rules of the cluster. `own` is the store itself */
+  policy?(own: ObjectFeed & BatchedStore): CompilingRules;
 }
 
-export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, ValuedStore {
+export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, PolicyRpc, ValuedStore {
   readonly #advertised: AdvertisedKeeper | undefined;
   readonly #pushes: QuotaPushes | undefined;
   readonly #expiry: ObjectExpiry | undefined;
+  readonly #announced: AnnouncedWrites | undefined;
+  readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
+  readonly #serving: ServingTime;
+  readonly #ports: Pick<PlainStorePorts, "filters" | "peers">;
+  /** Full visits know the store for ever. */
+  #isEntered: boolean;
 
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
     const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports);
-    super(ports, pushes?.extension() ?? extensionOf(ports), [...followedBy(ports), ...(advertised ? [advertised] : [])]);
+    const serving = new ServingTime(ports.clock);
+    const { announced } = ports;
+    const extended = <Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> => {
+      const around = ports.extended?.(inner) ?? inner;
+      if (ports.policy) return tellingOwnChanges(around, () => this.#policy);
+      return announced?.around(around) ?? around;
+    };
+    super(announced || ports.policy ? { ...ports, extended } : ports, pushes?.extension() ?? extensionOf(ports), [
+      ...followedBy(
+        ports,
+        () => this.news,
+        () => this.deliveries,
+      ),
+      ...(advertised ? [advertised] : []),
+      serving,
+    ]);
+    this.#serving = serving;
+    this.#ports = ports;
     this.#pushes = pushes;
     const { clock, expiry: rule } = ports;
     const ends = (of: ExpiryRule): ObjectExpiry =>
       new ObjectExpiry({ rule: of, clock, storage: () => this.store.storage, write: (request) => this.write(request) });
     this.#expiry = rule && ends(rule);
     this.#noteBusy = () => ports.noteBusy("hour");
+    this.#announced = announced;
+    this.#policy = ports.policy?.(this);
     this.#advertised = advertised;
     advertised?.begin({ read: (key) => this.store.get(key, ""), write: (request) => this.write(request) });
+    this.#isEntered = ports.peers.visitList === undefined || this.store.storage.isEntered();
+    if (!this.#isEntered && !this.store.isUntouched && !this.store.hasInitialAlone) this.#enterLate();
+  }
+
+  override write(request: WriteRequest): Promise<WriteResult> {
+    return !this.#isEntered && this.store.isUntouched && mayBeFirst(request) ? this.#firstWrite(request) : super.write(request);
+  }
+
+  /** A release before has made the first write. Whoever took the store for unused until now is poked by the next visit. */
+  #enterLate(): void {
+    this.deliveries.owe();
+    this.#enter().catch(() => undefined);
+  }
+
+  /** A death before the note: the next life enters again. */
+  async #enter(): Promise<void> {
+    await this.deliveries.listed();
+    if (this.#isEntered) return;
+    this.store.storage.noteEntered();
+    this.#isEntered = true;
+    // The deletion of a namespace closes it in stores that are known, and in no others (rule 20).
+    this.namespaces.forget();
+  }
+
+  /** A death behind the answer of the list leaves a store that is visited for nothing. */
+  async #firstWrite(request: WriteRequest): Promise<WriteResult> {
+    try {
+      await this.#enter();
+    } catch {
+      const status = serviceUnavailable("the first object of this resource cannot be made now, try again later", RETRY_AFTER_SECONDS);
+      return { ok: false, status, warnings: [] };
+    }
+    return super.write(request);
   }
 
   override async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
@@ -83,13 +170,48 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
     await this.#pushes?.push();
   }
 
+  protected override pokes(): Poke[] {
+    // A store without a write has nothing to tell, and who follows it need not be made.
+    if (this.store.hasInitialAlone) return [];
+    const { filters, peers } = this.#ports;
+    return [
+      ...super.pokes(),
+      ...pokesOfAll({ followers: (createdOnly, met) => peers.followers(createdOnly, met), filters, news: () => this.news }),
+    ];
+  }
+
   /** See LimitSource; of other stores nobody asks it. */
   async limitsHeld(held: HeldLimits[]): Promise<void> {
     await this.#pushes?.compare(held);
   }
 
-  valuesSince(question: ValuesQuestion, cursor: StoreCursor | undefined): Promise<ObjectValues> {
-    return objectValuesSince(this.store, this.store.clock, question, cursor);
+  override async objectsSince(cursor: StoreCursor | undefined, limit: number, page?: AskedPage): Promise<FedChanges> {
+    const fed = super.objectsSince(cursor, limit, page);
+    const settled = this.#announced?.isSettled;
+    return settled === undefined ? fed : { ...(await fed), settled };
+  }
+
+  override async objectsAfter(after: string, limit: number): Promise<FedPage> {
+    const page = super.objectsAfter(after, limit);
+    const settled = this.#announced?.isSettled;
+    return settled === undefined ? page : { ...(await page), settled };
+  }
+
+  async policySince(version: string): Promise<PolicyAnswer> {
+    return this.#compiling().policySince(version);
+  }
+
+  async ensureDefaults(): Promise<boolean> {
+    return this.#compiling().ensureDefaults();
+  }
+
+  async rulesChanging(resource: string): Promise<void> {
+    return this.#compiling().rulesChanging(resource);
+  }
+
+  async valuesSince(question: ValuesQuestion, cursor: StoreCursor | undefined): Promise<ObjectValues> {
+    const values = await objectValuesSince(this.store, this.store.clock, question, cursor);
+    return { ...values, servingMs: this.#serving.ms };
   }
 
   async expire(): Promise<Expiry> {
@@ -103,10 +225,34 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
     const counters = await super.counters();
     return this.#expiry ? { ...counters, expired: this.#expiry.deleted } : counters;
   }
+
+  /** What follows goes on behind data that came back from a backup: rules that were compiled before may have been others. */
+  override async beginAbove(beginning: BeginningAbove): Promise<number | null> {
+    // The list may have been brought back from a time before the store entered.
+    await this.deliveries.listedAnew();
+    await this.#announced?.tell();
+    await this.#policy?.rulesChanging(this.store.definition.resource);
+    return super.beginAbove(beginning);
+  }
+
+  #compiling(): PolicyRpc {
+    if (!this.#policy) throw new Error("the rules of access are compiled by the store of ClusterRoles");
+    return this.#policy;
+  }
 }
 
-function followedBy({ clock, isFollowed, filters, peers }: PlainStorePorts): StoreObserver[] {
-  return isFollowed ? [pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), filters)] : [];
+/** Whether the write may make an object where there is none. */
+function mayBeFirst(request: WriteRequest): boolean {
+  return request.verb !== "delete" && !request.options.dryRun;
+}
+
+function followedBy(
+  { clock, isFollowed, filters, peers }: PlainStorePorts,
+  news: () => StoreNews,
+  deliveries: FollowerPokePorts["deliveries"],
+): StoreObserver[] {
+  const followers: Followers = (createdOnly, met) => peers.followers(createdOnly, met);
+  return isFollowed ? [pokingFollowers({ clock, deliveries, followers, news, filters })] : [];
 }
 
 /** The store of ResourceQuotas is one of those that count: it tells itself without a call. */
@@ -123,7 +269,8 @@ function pushesOf(
 function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefined {
   const { clock, recorder, definition, peers } = ports;
   if (definition.resource !== "namespaces") return undefined;
-  const content = (): NamespaceContent[] => namespaceContent(clock, peers.stores());
+  const used = new UsedStores(clock, peers.entered);
+  const content = (): NamespaceContent[] => namespaceContent(clock, peers.stores(), used);
   const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(content(), namespace);
   const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(content(), namespace);
   return {

@@ -2,6 +2,7 @@
 import type { Clock } from "../core/base/ports";
 import type { Config } from "../core/config/config";
 import { EventRecorder, type EventRecorderPorts } from "../api/events/event-recorder";
+import { MIRRORING_CONTROLLER, SLICE_CONTROLLER } from "../api/meta/endpoint-keys";
 import { qualifiedResource } from "../api/meta/status";
 import { endpointsDefinition } from "../api/registry/endpoints/definition";
 import { endpointSlicesDefinition } from "../api/registry/endpoint-slices/definition";
@@ -12,10 +13,18 @@ import { servicesDefinition } from "../api/registry/services/definition";
 import { Controller, type ControllerPorts as LoopPorts, type Pass } from "../controllers/frame/controller";
 import { madeOnce } from "../controllers/frame/made-once";
 import type { ControllerEntry } from "../controllers/controller-table";
-import { type CalledStore, gatheredStores, type WrittenStore } from "../controllers/followed/called-store";
+import { type CalledPeers, gatheredStores, type WrittenStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
-import { endpointsPass } from "./controller/endpoints-pass";
+import {
+  changesForeignEndpoints,
+  changesMirroredService,
+  changesNodeZone,
+  changesPodEndpoint,
+  changesServiceWithPods,
+  changesSliceOf,
+} from "./controller/asked-changes";
+import { ENDPOINTS_WRITER, endpointsPass } from "./controller/endpoints-pass";
 import { savedCounts } from "./controller/kept-counts";
 import { mirrorPass } from "./controller/mirror-pass";
 import type { EndpointControllerPorts } from "./controller/ports";
@@ -29,7 +38,7 @@ export interface EndpointControllerSetting extends LoopPorts {
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Pick<Config, "maxEndpointsPerSlice" | "endpointsBatchMs">;
   /** `storeOf` makes a stub for one call */
-  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): CalledStore };
+  peers: Pick<EventRecorderPorts, "events"> & CalledPeers;
   tables: { rows: RowStorage };
 }
 
@@ -50,9 +59,20 @@ class CountedController extends Controller implements EndpointCountsRpc {
   }
 }
 
+const SERVICES = qualifiedResource(servicesDefinition);
+const PODS = qualifiedResource(podsDefinition);
+const NODES = qualifiedResource(nodesDefinition);
+const SLICES = qualifiedResource(endpointSlicesDefinition);
+const ENDPOINTS = qualifiedResource(endpointsDefinition);
+
 export const endpointSliceController: Entry<CountedController> = {
-  follows: [servicesDefinition, podsDefinition, nodesDefinition, endpointSlicesDefinition].map(qualifiedResource),
-  hearsCreations: true,
+  follows: [SERVICES, PODS, NODES, SLICES],
+  filters: {
+    [SERVICES]: changesServiceWithPods,
+    [PODS]: changesPodEndpoint,
+    [NODES]: changesNodeZone,
+    [SLICES]: changesSliceOf(SLICE_CONTROLLER),
+  },
   upstream: "endpointslice-controller",
   make: (setting) =>
     new CountedController(
@@ -71,8 +91,9 @@ export const endpointSliceController: Entry<CountedController> = {
 };
 
 export const endpointsController: Entry = {
-  follows: [servicesDefinition, podsDefinition, endpointsDefinition].map(qualifiedResource),
+  follows: [SERVICES, PODS, ENDPOINTS],
   hearsCreations: true,
+  filters: { [SERVICES]: changesServiceWithPods, [PODS]: changesPodEndpoint },
   upstream: "endpoints-controller",
   make: (setting) =>
     new Controller(
@@ -89,8 +110,12 @@ export const endpointsController: Entry = {
 };
 
 export const mirroringController: Entry<CountedController> = {
-  follows: [servicesDefinition, endpointsDefinition, endpointSlicesDefinition].map(qualifiedResource),
-  hearsCreations: true,
+  follows: [SERVICES, ENDPOINTS, SLICES],
+  filters: {
+    [SERVICES]: changesMirroredService,
+    [ENDPOINTS]: changesForeignEndpoints(ENDPOINTS_WRITER),
+    [SLICES]: changesSliceOf(MIRRORING_CONTROLLER),
+  },
   upstream: "endpointslice-mirroring-controller",
   make: (setting) =>
     new CountedController(

@@ -7,12 +7,11 @@ import { EventRecorder, type EventRecorderPorts } from "../api/events/event-reco
 import { qualifiedResource } from "../api/meta/status";
 import { nodesDefinition } from "../api/registry/nodes/definition";
 import { podsDefinition } from "../api/registry/pods/definition";
-import type { ResourceDefinition } from "../api/registry/resource";
 import type { ValuedStore } from "../api/rpc/object-values";
 import { Controller, type ControllerPorts, type Pass } from "../controllers/frame/controller";
 import { madeOnce } from "../controllers/frame/made-once";
 import type { ControllerEntry } from "../controllers/controller-table";
-import { type CalledStore, gatheredStores } from "../controllers/followed/called-store";
+import { type CalledPeers, gatheredStores } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
 import { comesToNode } from "./lifecycle/bound-pods";
@@ -29,7 +28,7 @@ export interface NodeLifecycleSetting extends ControllerPorts {
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Pick<Config, "nodeMonitorGraceSeconds" | "nodeStartupGraceSeconds" | "nodeMonitorPeriodSeconds">;
   /** each function makes a stub for one call */
-  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): CalledStore; leases(): ValuedStore };
+  peers: Pick<EventRecorderPorts, "events"> & CalledPeers & { leases(): ValuedStore };
   tables: { rows: RowStorage };
 }
 

@@ -5,11 +5,10 @@ import { EventRecorder, type EventRecorderPorts } from "../api/events/event-reco
 import { qualifiedResource } from "../api/meta/status";
 import { nodesDefinition } from "../api/registry/nodes/definition";
 import { podsDefinition } from "../api/registry/pods/definition";
-import type { ResourceDefinition } from "../api/registry/resource";
 import { Controller, type ControllerPorts } from "../controllers/frame/controller";
 import { madeOnce } from "../controllers/frame/made-once";
 import type { ControllerEntry } from "../controllers/controller-table";
-import { type CalledStore, gatheredStores, type WrittenStore } from "../controllers/followed/called-store";
+import { type CalledPeers, gatheredStores, type WrittenStore } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import { clusterName } from "../tenancy/cluster-id";
 import { nodeAsksForCollection } from "./pod-collection/collected-nodes";
@@ -26,7 +25,7 @@ export interface PodControllerSetting extends ControllerPorts {
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Pick<Config, "terminatedPodThreshold">;
   /** each function makes a stub for one call */
-  peers: Pick<EventRecorderPorts, "events"> & { storeOf(definition: ResourceDefinition): CalledStore };
+  peers: Pick<EventRecorderPorts, "events"> & CalledPeers;
   tables: { rows: RowStorage };
 }
 

@@ -14,8 +14,10 @@ const ASK_TIMEOUT_MS = 5_000;
 export interface ControllerQuestionPorts {
   clock: Clock;
   recorder: Recorder;
-  /** The controller's answer: what this object lacks that knows as much as `known`; null = nothing, or neither knows anything. */
-  state(known: Cursor | null): Promise<ShardChange | null>;
+  /**
+   * The controller's answer: what this object lacks that knows as much as `known`; null = nothing, or neither knows anything. `mayRest`: see shardState.
+   */
+  state(known: Cursor | null, mayRest: boolean): Promise<ShardChange | null>;
   /** how far this object knows */
   cursor(): Cursor | undefined;
   /** An object without any check has nothing that the controller could build on. */
@@ -28,6 +30,8 @@ export class ControllerQuestion {
   readonly #untold: PacedLog;
   #asksAt = -Infinity;
   #question: Promise<void> | undefined;
+  /** The controller has told or answered something since this object began. */
+  #isHeard = false;
 
   constructor(private readonly ports: ControllerQuestionPorts) {
     this.#untold = new PacedLog(
@@ -47,6 +51,7 @@ export class ControllerQuestion {
 
   /** The controller has told or answered something. */
   heard(): void {
+    this.#isHeard = true;
     this.#asksAt = this.ports.clock.now() + (this.ports.knowsChecks() ? HEARD_AGE_MS : ASK_AGAIN_MS);
   }
 
@@ -59,8 +64,10 @@ export class ControllerQuestion {
     const { clock, state, cursor, knowsChecks, answered } = this.ports;
     this.#asksAt = clock.now() + ASK_AGAIN_MS;
     const before = cursor();
+    const known = (knowsChecks() && before) || null;
     try {
-      const change = await withTimeout(clock, ASK_TIMEOUT_MS, state((knowsChecks() && before) || null));
+      // Behind each sleep comes a question. What the controller has told it knows from its rows, without reading any store.
+      const change = await withTimeout(clock, ASK_TIMEOUT_MS, state(known, !this.#isHeard && known !== null));
       // A push that came meanwhile may be newer than the answer.
       answered(cursor() === before ? change : null);
     } catch (error) {

@@ -1,8 +1,11 @@
 /**
- * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them at
- * most once a minute, as running totals of this memory's life. So nothing counts twice, and a crash loses the last minute. No alarm is set for it:
- * the object sends its last counts within a minute after its last check, and then sleeps. A message that fails is sent again. Without new checks it
- * is sent again a few times only, so that an unused object sleeps even while the controller does not answer.
+ * The health of some nodes, with its answers counted for /metrics. A check writes nothing: counts are in memory, and the controller hears of them as
+ * running totals of this memory's life. So nothing counts twice.
+ *
+ * A timer of a minute would keep the object awake, which costs more than many messages. So the first news of a life are told behind their answer:
+ * where checks are seldom, a life has no more of them. Where they go on, the object stays in memory anyway, and the first news after a minute tells all.
+ * What was counted since then is lost when the object dies, or sleeps as the checks end. A message that fails is sent again a few times; then the next
+ * news brings everything.
  */
 import type { HealthPath } from "./rules/health-answer";
 import { withTimeout } from "../core/base/timeout";
@@ -12,12 +15,15 @@ import { NodeProxy, type NodeProxyPorts, type NodeProxySetting } from "./node-pr
 import type { Report } from "./report";
 import type { CountedAnswers, NodeAnswer, ReportResult } from "./rpc";
 
-/** Between two messages to the controller. */
+/** Between two messages to the controller, unless a node's state has changed. */
 export const TELL_APART_MS = 60_000;
-/** From the first answer to the message about it: behind the answer, with those of the same moment. */
+/** The first messages of a life are not so far apart. */
+export const EAGER_MESSAGES = 8;
+/** From the news to the message about it: behind the answer, with those of the same moment. An object awake for so long costs as much as a message. */
 export const TELL_DELAY_MS = 1_000;
 const TELL_TIMEOUT_MS = 5_000;
-/** A message without news is repeated so often. The next news brings the counts. */
+/** A message that failed is repeated after so long, so often. The next news brings the counts. */
+export const REPEAT_MS = 1_000;
 export const REPEATS_MAX = 5;
 
 export class CountedNodeProxy extends NodeProxy {
@@ -26,6 +32,9 @@ export class CountedNodeProxy extends NodeProxy {
   readonly #untold: PacedLog;
   #toldAt = -Infinity;
   #isTelling = false;
+  #messages = 0;
+  /** the states of nodes in the last message */
+  #toldStates = "";
   /** messages that failed since the last news */
   #failures = 0;
 
@@ -53,31 +62,32 @@ export class CountedNodeProxy extends NodeProxy {
 
   override async report(name: string, report: Report): Promise<ReportResult> {
     const result = await super.report(name, report);
-    if (result.ok) this.#news();
+    if (result.ok) this.#news(JSON.stringify(this.states()) !== this.#toldStates);
     return result;
   }
 
   override async alarm(): Promise<void> {
     await super.alarm();
-    this.#news();
+    this.#news(true);
   }
 
   protected override agentsGone(): void {
-    this.#news();
+    this.#news(true);
   }
 
-  #news(): void {
+  /** `isState`: more than counts has changed. */
+  #news(isState = false): void {
     this.#failures = 0;
-    this.#tellSoon();
+    const sinceMs = this.counted.clock.now() - this.#toldAt;
+    // A clock that was set back makes nobody wait for longer.
+    const isDue = isState || this.#messages < EAGER_MESSAGES || sinceMs >= TELL_APART_MS || sinceMs < 0;
+    if (isDue) this.#tellIn(TELL_DELAY_MS);
   }
 
-  #tellSoon(): void {
+  #tellIn(delayMs: number): void {
     if (this.#isTelling) return;
     this.#isTelling = true;
-    const { clock } = this.counted;
-    const waitMs = this.#toldAt + TELL_APART_MS - clock.now();
-    // A clock that was set back makes nobody wait for longer.
-    clock.after(Math.min(Math.max(waitMs, TELL_DELAY_MS), TELL_APART_MS), () => void this.#tell());
+    this.counted.clock.after(delayMs, () => void this.#tell());
   }
 
   #tally(): HealthTally {
@@ -87,13 +97,17 @@ export class CountedNodeProxy extends NodeProxy {
   /** Never rejects. */
   async #tell(): Promise<void> {
     const { clock, tell } = this.counted;
+    const tally = this.#tally();
     this.#isTelling = false;
     this.#toldAt = clock.now();
+    this.#toldStates = JSON.stringify(tally.nodes);
     try {
-      await withTimeout(clock, TELL_TIMEOUT_MS, tell(this.#tally()));
+      await withTimeout(clock, TELL_TIMEOUT_MS, tell(tally));
+      this.#messages++;
     } catch (error) {
+      this.#toldAt = -Infinity;
       this.#untold.add(() => ({ error: String(error) }));
-      if (this.#failures++ < REPEATS_MAX) this.#tellSoon();
+      if (this.#failures++ < REPEATS_MAX) this.#tellIn(REPEAT_MS);
     }
   }
 }

@@ -26,8 +26,8 @@ export interface NodeProxyPorts extends ReportsPorts {
   recorder: Recorder;
   /** the Node as its store has it; null = there is none */
   node(name: string): Promise<string | null>;
-  /** The controller's answer: what this object lacks that knows as much as `known`; null = nothing, or neither knows anything. */
-  state(known: Cursor | null): Promise<ShardChange | null>;
+  /** See ControllerQuestion. */
+  state(known: Cursor | null, mayRest: boolean): Promise<ShardChange | null>;
 }
 
 export interface NodeProxySetting extends ReportsSetting {

@@ -11,8 +11,10 @@ import { nodesDefinition } from "../api/registry/nodes/definition";
 import type { ResourceDefinition } from "../api/registry/resource";
 import { servicesDefinition } from "../api/registry/services/definition";
 import type { ObjectFeed } from "../api/rpc/object-feed";
-import { Controller, type ControllerPorts } from "../controllers/frame/controller";
+import { Controller, type ControllerPorts, hearing } from "../controllers/frame/controller";
 import type { ControllerEntry } from "../controllers/controller-table";
+import type { NamedFeed } from "../controllers/followed/followed-store";
+import { type EnteredNames, UsedStores } from "../controllers/followed/used-stores";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import type { HealthCounts, HealthTally } from "./pushed/health-tally";
 import { changesCounts } from "./pushed/local-slices";
@@ -26,7 +28,11 @@ import type { NodeProxyRpc, ProxyHealthControllerRpc } from "./rpc";
 export interface ProxyHealthSetting extends ControllerPorts {
   clock: Clock;
   /** each function makes a stub for one call */
-  peers: { storeOf(definition: ResourceDefinition): ObjectFeed; nodeProxy(shard: number): Pick<NodeProxyRpc, "push"> };
+  peers: {
+    storeOf(definition: ResourceDefinition): ObjectFeed;
+    entered?: EnteredNames;
+    nodeProxy(shard: number): Pick<NodeProxyRpc, "push">;
+  };
   tables: { rows: RowStorage };
 }
 
@@ -36,14 +42,20 @@ class ProxyHealthController extends Controller implements ProxyHealthControllerR
     private readonly pass: PushPass,
     private readonly books: HealthBooks,
   ) {
-    super(setting, () => pass.run());
+    super(
+      setting,
+      hearing(
+        (isPoked) => pass.run(isPoked),
+        () => pass,
+      ),
+    );
   }
 
-  async shardState(shard: number, known: Cursor | null): Promise<ShardChange | null> {
+  async shardState(shard: number, known: Cursor | null, mayRest = false): Promise<ShardChange | null> {
     // Rows that are lost say nothing of a Node that is gone, so nobody would ever tell of it.
     const mustRead = known !== null && !this.pass.knowsNodes;
     if (mustRead) await this.alarm();
-    else if (!this.pass.isFresh) void this.ask();
+    else if (!mayRest && !this.pass.isFresh) void this.ask();
     if (mustRead && !this.pass.knowsNodes) throw new Error("Nodes were not read yet");
     return this.pass.stateOf(shard, known ?? undefined);
   }
@@ -76,13 +88,14 @@ export const proxyHealthController: ControllerEntry<ProxyHealthSetting, ProxyHea
   filters: { [NODES]: changesTarget, [SERVICES]: changesCheck, [SLICES]: changesCounts },
   make: (setting) => {
     const { clock, recorder, tables, peers } = setting;
+    const used = new UsedStores(clock, peers.entered);
     const pass = new PushPass({
       clock,
       recorder,
       storage: tables.rows,
-      nodes: followed(setting, nodesDefinition),
-      services: followed(setting, servicesDefinition),
-      slices: followed(setting, endpointSlicesDefinition),
+      nodes: followed(setting, nodesDefinition, used),
+      services: followed(setting, servicesDefinition, used),
+      slices: followed(setting, endpointSlicesDefinition, used),
       push: (shard, change) => peers.nodeProxy(shard).push(change),
     });
     return new ProxyHealthController(setting, pass, new HealthBooks(tables.rows));
@@ -90,9 +103,12 @@ export const proxyHealthController: ControllerEntry<ProxyHealthSetting, ProxyHea
 };
 
 /** A store that hangs keeps nobody waiting for long. */
-function followed({ clock, peers }: ProxyHealthSetting, definition: ResourceDefinition): ObjectFeed {
+function followed({ clock, peers }: ProxyHealthSetting, definition: ResourceDefinition, used: UsedStores): NamedFeed {
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, RPC_TIMEOUT_MS, call);
+  const resource = qualifiedResource(definition);
   return {
+    resource,
+    isUnused: () => used.isUnused(resource),
     objectsSince: (cursor, limit) => answered(peers.storeOf(definition).objectsSince(cursor, limit)),
     objectsAfter: (after, limit) => answered(peers.storeOf(definition).objectsAfter(after, limit)),
     objectsNamed: (keys) => answered(peers.storeOf(definition).objectsNamed(keys)),

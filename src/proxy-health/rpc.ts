@@ -44,9 +44,9 @@ export interface NodeProxyRpc {
 export interface ProxyHealthControllerRpc {
   /**
    * The whole state of a shard; null = nothing that the owner of the cursor `known` lacks, or nothing is known yet to either. Rejects when Nodes cannot be
-   * read and the owner knows of some.
+   * read and the owner knows of some. The question asks for a pass as well, in case a poke was lost: unless `mayRest`, which a release before does not know.
    */
-  shardState(shard: number, known: Cursor | null): Promise<ShardChange | null>;
+  shardState(shard: number, known: Cursor | null, mayRest?: boolean): Promise<ShardChange | null>;
   /** every Node of the cluster, in any order; null = they could not be read yet: nobody may take that for none */
   targets(): Promise<NodeTarget[] | null>;
   /** what a shard has answered in this life of its memory; may come twice and late */

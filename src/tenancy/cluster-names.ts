@@ -4,6 +4,7 @@
  *
  * What must hold
  * - A name is in the list before its cluster begins, and for ever: a record counts the lives of its name.
+ * - The id of a life is what its record has told. It may be told late, so it may be that of a life that has ended, whose objects refuse every call.
  * - Clusters that are older than this list come in by the directory, and so does what a list that was brought back from a backup has lost. KV may
  *   show a key late or not answer, so the directory is read again from time to time. Until it has answered once, a name that is not in the list is in
  *   doubt.
@@ -24,6 +25,9 @@ export interface NameStorage {
   has(name: string): boolean;
   /** one that is there stays */
   add(name: string): void;
+  /** the id that was noted last; undefined = none */
+  lifeOf(name: string): string | undefined;
+  noteLife(name: string, id: string | null): void;
 }
 
 export interface ClusterNamesPorts {
@@ -43,14 +47,20 @@ export class ClusterNames implements ClusterNamesRpc {
 
   constructor(private readonly ports: ClusterNamesPorts) {}
 
-  async areMade(names: readonly string[]): Promise<(boolean | null)[]> {
+  async areMade(names: readonly string[], tellsLives = false): Promise<(boolean | string | null)[]> {
     const { storage } = this.ports;
     if (!names.every((name) => storage.has(name))) await this.#readDirectory();
-    return names.map((name) => storage.has(name) || (this.#hasRead ? false : null));
+    const known = (name: string): string | true => (tellsLives && storage.lifeOf(name)) || true;
+    return names.map((name) => (storage.has(name) ? known(name) : this.#hasRead ? false : null));
   }
 
   add(name: string): Promise<void> {
     this.ports.storage.add(name);
+    return Promise.resolve();
+  }
+
+  noteLife(name: string, id: string | null): Promise<void> {
+    this.ports.storage.noteLife(name, id);
     return Promise.resolve();
   }
 

@@ -5,6 +5,7 @@
  *
  * What must hold
  * - An object of a cluster is called only under the id of a life that this record has opened.
+ * - The place of a cluster is chosen when it begins, and stored with its life. No object moves.
  * - The list of all clusters has the name before the cluster begins: whoever looks for a cluster asks the list first.
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
@@ -17,7 +18,8 @@ import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
 import { CLUSTER_GONE, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState } from "./rpc";
-import { clusterId } from "./cluster-id";
+import { clusterId, lifeIn } from "./cluster-id";
+import type { Location } from "./location";
 import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
 
 /** Objects called at the same time: enough to be quick, few enough for the connections that one invocation may have open. */
@@ -54,6 +56,8 @@ export interface RecordPorts {
   isInDirectory(id: string): Promise<boolean>;
   /** enters the name in the list of all clusters; durable when it resolves */
   enlist(): Promise<void>;
+  /** tells the list of all clusters the id of the life that has begun; null = it ends */
+  noteLife(id: string | null): Promise<void>;
   /** lets cron visit the cluster soon; may be lost */
   noteBusy(id: string): void;
 }
@@ -80,14 +84,26 @@ export class ClusterRecord implements ClusterRecordRpc {
     return this.#stateOf(this.ports.storage.load());
   }
 
-  async open(): Promise<{ state: ClusterState; opened: boolean }> {
+  open(): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#open(undefined);
+  }
+
+  openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#open(location);
+  }
+
+  async #open(location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
     await this.#enlist();
     const row = storage.load();
     const { name } = this;
     const opened = !row || row.phase === "absent";
-    if (opened) storage.save({ name, life: row?.life ?? 1, phase: "active", createdAt: clock.now(), deletedAt: 0 });
+    const life = lifeIn(location, row?.life ?? 1);
+    if (opened) storage.save({ name, life, phase: "active", createdAt: clock.now(), deletedAt: 0 });
+    // Its objects would tell the same one by one.
+    if (opened) this.ports.noteBusy(clusterId(name, life));
+    await this.#noteLife();
     return { state: this.#stateOf(storage.load()), opened };
   }
 
@@ -115,9 +131,11 @@ export class ClusterRecord implements ClusterRecordRpc {
       storage.transaction(() => {
         storage.save({ ...row, phase: "deleting", deletedAt: clock.now() });
         storage.objectsAdd(this.ports.objects());
+        storage.noteLife("");
       });
       this.ports.wakeAt(clock.now());
       this.ports.noteBusy(id);
+      await this.#told(null);
     }
     return this.#stateOf(storage.load());
   }
@@ -164,6 +182,33 @@ export class ClusterRecord implements ClusterRecordRpc {
     storage.noteListed();
   }
 
+  /**
+   * Saves isolates the question to this record. What is not told, or late, costs a question: the objects of another life refuse every call. A crash
+   * before the note: it is told again.
+   */
+  async #noteLife(): Promise<void> {
+    const { storage } = this.ports;
+    const active = (): string => {
+      const row = storage.load();
+      return row?.phase === "active" ? clusterId(this.name, row.life) : "";
+    };
+    const id = active();
+    if (id === "" || id === storage.notedLife() || !(await this.#told(id))) return;
+    if (active() === id) storage.noteLife(id);
+    else await this.#told(null);
+  }
+
+  async #told(id: string | null): Promise<boolean> {
+    const { clock, recorder } = this.ports;
+    try {
+      await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.noteLife(id));
+      return true;
+    } catch (error) {
+      recorder.log("warn", "the list of clusters does not answer", { cluster: this.name, error: String(error) });
+      return false;
+    }
+  }
+
   #stateOf(row: RecordRow | undefined): ClusterState {
     if (!row || row.phase === "absent") return { phase: "absent" };
     const { phase, createdAt, deletedAt } = row;
@@ -186,6 +231,8 @@ export class ClusterRecord implements ClusterRecordRpc {
       failures = await this.#wipeSome(id);
       if (failures === 0 && storage.objectsLeft(1).length === 0) {
         await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.forget(id));
+        // Whether the deletion has told it, or a call of the beginning came late.
+        await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.noteLife(null));
         storage.transaction(() => {
           storage.objectsClear();
           const controllers = storage.controllersLoad();

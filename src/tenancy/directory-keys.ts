@@ -1,6 +1,7 @@
 /**
- * Keys of the directory of clusters in KV. Cron finds its work by them: a lost or late key delays work until the
- * next visit and changes no answer. Clusters that are older than records are found by them once (cluster-record).
+ * Keys of the directory of clusters in KV. Its shards are the directory (cluster-shard.ts), KV has copies. Cron finds shards with work by them, and
+ * clusters that no shard has: a lost or late key delays work and changes no answer. Clusters that are older than records are found by them once
+ * (cluster-record).
  */
 
 /** One per cluster that was ever used. */
@@ -10,8 +11,8 @@ export const DIRECTORY_PREFIX = "cluster/";
 export type Rhythm = "minute" | "hour";
 
 /**
- * How long a cluster counts as busy after a write, for jobs of each rhythm. It is several runs long: one begins after the last write even if some
- * come late or fail. The note expires by itself; taking it back could lose a write that came meanwhile (hazard 20).
+ * How long a cluster counts as busy after a write, for jobs of each rhythm: half of it at least, because a younger note is not written again. It is
+ * several runs long: one begins after the last write even if some come late or fail.
  */
 export const BUSY_LIFETIME_SECONDS: Readonly<Record<Rhythm, number>> = { minute: 600, hour: 3 * 3600 };
 /** Between two notes of one fact: far less than the life of a note. */
@@ -24,10 +25,22 @@ export function directoryKey(id: string): string {
   return DIRECTORY_PREFIX + id;
 }
 
-export function busyPrefix(rhythm: Rhythm): string {
-  return `busy/${rhythm}/`;
-}
+/** Notes of the release before, and of those whose shard did not answer. */
+export const BUSY_PREFIX = "busy/";
 
 export function busyKey(rhythm: Rhythm, id: string): string {
-  return busyPrefix(rhythm) + id;
+  return `${BUSY_PREFIX}${rhythm}/${id}`;
+}
+
+/** What a key says behind BUSY_PREFIX; undefined = it is no note. */
+export function busyNoteIn(rest: string): { rhythm: Rhythm; id: string } | undefined {
+  const [, rhythm, id] = /^(minute|hour)\/(.+)$/.exec(rest) ?? [];
+  return id === undefined ? undefined : { rhythm: rhythm as Rhythm, id };
+}
+
+/** One per shard of the directory that has clusters. Beside it stands whether ticks have something to do there. */
+export const SHARD_PREFIX = "shard/";
+
+export function shardKey(shard: number): string {
+  return SHARD_PREFIX + String(shard);
 }

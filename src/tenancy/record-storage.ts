@@ -1,7 +1,10 @@
 /** Rows of a cluster's record. */
 import type { ControllersSetting } from "../core/config/controllers";
 
-/** `phase` "absent": the cluster of `life` is still to come. Times in milliseconds since the epoch. */
+/**
+ * `phase` "absent": the cluster of `life` is still to come. `life`: the number of cluster-id.ts, which has the place of the cluster once it has begun.
+ * Times in milliseconds since the epoch.
+ */
 export interface RecordRow {
   /** of the cluster */
   name: string;
@@ -38,6 +41,9 @@ export interface RecordStorage {
   /** whether the list of all clusters has the name, as far as this record knows */
   isListed(): boolean;
   noteListed(): void;
+  /** the id of the life that the list of all clusters was told last, as far as this record knows; "" = none */
+  notedLife(): string;
+  noteLife(id: string): void;
   /** adds objects to wipe; known ones stay as they are */
   objectsAdd(objects: readonly ClusterObject[]): void;
   objectWiped(object: ClusterObject): void;

@@ -1,5 +1,7 @@
 /** Calls about a cluster as a whole, its beginning, its end and its controllers: to its record, and to each of its objects. */
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
+import type { Settings } from "../core/config/settings";
+import type { Location } from "./location";
 
 /** The error text of every call to an object of a deleted cluster, whichever method it names. Errors cross RPC as their text. */
 export const CLUSTER_GONE = "this cluster has been deleted";
@@ -8,7 +10,7 @@ export const CLUSTER_GONE = "this cluster has been deleted";
 export const DIRECTORY_SILENT = "the directory of clusters does not answer";
 
 /**
- * `id` names the objects of one life of the cluster (tenancy/cluster-id). Times in milliseconds since the epoch. `controllers`: the cluster's own list;
+ * `id` names the objects of one life of the cluster, and says where they are (tenancy/cluster-id). Times in milliseconds since the epoch. `controllers`: the cluster's own list;
  * null = the variable counts.
  */
 export type ClusterState =
@@ -19,17 +21,81 @@ export type ClusterState =
 
 /** The one object that knows which clusters were ever made. */
 export interface ClusterNamesRpc {
-  /** whether anybody ever made a cluster of each name; null = it cannot be told while the directory does not answer. Makes nothing */
-  areMade(names: readonly string[]): Promise<(boolean | null)[]>;
+  /**
+   * Whether anybody ever made a cluster of each name; null = it cannot be told while the directory does not answer. Makes nothing.
+   *
+   * @param tellsLives a name whose record has told the id of its life is answered by that id. It is not newer than what the record knows: the cluster of
+   *   this id may be gone, and its objects say so
+   */
+  areMade(names: readonly string[], tellsLives?: boolean): Promise<(boolean | string | null)[]>;
   /** durable when it answers */
   add(name: string): Promise<void>;
+  /** Told by the record: the cluster of this id has begun; null = it ends. Durable when it answers. */
+  noteLife(name: string, id: string | null): Promise<void>;
+}
+
+/**
+ * What a list of controllers of the cluster's own says: those that cron is to call, and not to call. A controller that is in neither came with a later
+ * release. The list itself may be longer than what stands here.
+ */
+export interface ControllerFacts {
+  off: readonly string[];
+  on: readonly string[];
+}
+
+/** `maintain`: each minute. `leases`: when a period of APISERVER_LEASE_COLLECT_SECONDS ends. `compact`: each hour. */
+export type ShardJob = "maintain" | "leases" | "compact";
+
+export interface ShardEntry {
+  id: string;
+  /** the jobs that have work there from now on: the minute's, or those of the hour; none: the cluster is only in the list */
+  rhythms: readonly ("minute" | "hour")[];
+  /** null = the variable counts there; absent = the caller does not know. Without rhythms it counts where the shard does not know the cluster */
+  facts?: ControllerFacts | null;
+}
+
+/** What was done since the last report. `isLeft`: the shard's alarm goes on. */
+export interface ShardReport {
+  visits: number;
+  errors: number;
+  isLeft: boolean;
+}
+
+/** Whether jobs of each rhythm visit a cluster, and how long one may wait for its turn in the rounds of each job, in milliseconds. */
+export interface ShardWhereabouts {
+  minute: boolean;
+  hour: boolean;
+  waitMs: Readonly<Record<ShardJob, number>>;
+}
+
+/** A shard of the directory of clusters (cluster-shard.ts). */
+export interface ClusterShardRpc {
+  /** Enters clusters, or notes that they had writes. Durable when it answers. */
+  enter(entries: readonly ShardEntry[]): Promise<void>;
+  /** The cluster of this id has ended. Durable when it answers. */
+  leave(id: string): Promise<void>;
+  /**
+   * A tick of cron, in milliseconds since the epoch. The same tick once more does nothing. Answers when this turn's work is done, or its time is over.
+   *
+   * @param settings of the Worker whose cron it is. Where they are not those of the shard's own Worker, the clusters are told, and the tick counts for
+   *   itself
+   */
+  poke(job: ShardJob, tickMs: number, settings?: Settings): Promise<ShardReport>;
+  whereabouts(id: string): Promise<ShardWhereabouts>;
 }
 
 export interface ClusterRecordRpc {
   /** makes nothing */
   look(): Promise<ClusterState>;
-  /** makes the cluster if it is absent; one that is being deleted stays so. `opened` = by this call */
+  /**
+   * Makes the cluster if it is absent, with objects wherever their first callers are; one that is being deleted stays so. `opened` = by this call.
+   */
   open(): Promise<{ state: ClusterState; opened: boolean }>;
+  /**
+   * The same with objects in this location; a cluster that is there stays where it is. A method of its own: an object of the release before, which
+   * knows no locations, would make the cluster without one, for ever.
+   */
+  openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }>;
   /**
    * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
@@ -48,6 +114,17 @@ export interface ClusterRecordRpc {
 export interface SwitchedObject {
   /** takes the setting unless a newer one is known; durable when it answers */
   setControllers(setting: ControllersSetting): Promise<void>;
+}
+
+/** The time that an object is brought back to: itself, or the platform's name for one, as a recovery before has answered it. */
+export type RecoveryTarget = { atMs: number } | { bookmark: string };
+
+/** `undo`: the bookmark that leads back. `isHere`: whether this runtime has point-in-time recovery at all. */
+export type RecoveryAnswer = { ok: true; undo: string } | { ok: false; isHere: boolean; why: string };
+
+/** What an operator has the platform do with a store, an owner of addresses or a controller. */
+export interface Recoverable {
+  recover(target: RecoveryTarget): Promise<RecoveryAnswer>;
 }
 
 /** What every object of a cluster has for its end. */

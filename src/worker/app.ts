@@ -12,7 +12,7 @@ import { pageNotFound, statusResponse } from "./http/answer/respond";
 import { log } from "./http/log";
 import { urlOf } from "./http/read/request-url";
 import { type AppContext, type AppEnv, MIDDLEWARE } from "./middleware";
-import { inCluster } from "./routing/known-clusters";
+import { inCluster, inDefaultCluster } from "./routing/known-clusters";
 import { PATH_ROUTES, type PathRoute, patternsOf } from "./routing/routes";
 import type { PathHandler, PathRequest } from "./system/path-request";
 
@@ -41,8 +41,9 @@ function handlerOf({ methods, refusesMethods, clusters }: PathRoute, answer: Pat
     if ((clusters === "none" && cluster !== "") || (clusters === "default" && cluster !== DEFAULT_CLUSTER)) return pageNotFound();
     const waitUntil = (work: Promise<unknown>): void => c.executionCtx.waitUntil(work);
     const asked: PathRequest = { env: c.env, config: c.get("config"), request: c.req.raw, url, access: c.get("access"), waitUntil };
-    return clusters === "existing"
-      ? inCluster({ env: c.env, name: cluster, begins: false }, (id) => answer(asked, id))
-      : answer(asked, cluster);
+    const answered = (id: string) => answer(asked, id);
+    if (clusters === "existing" || (clusters === "probed" && cluster !== DEFAULT_CLUSTER))
+      return inCluster({ env: c.env, name: cluster }, answered);
+    return clusters === "probed" ? inDefaultCluster(c.env, waitUntil, answered) : answered(cluster);
   };
 }

@@ -41,7 +41,9 @@ const nameRequest: MiddlewareHandler<AppEnv> = async (c, next) => {
 /** Around all that may leave a body unread, so that the connection serves the next request after any answer. */
 const drainBody: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
-  if (c.req.raw.body) await drainUnread(c.req.raw);
+  const request = c.req.raw;
+  // The platform makes a stream of a body that is looked at.
+  if (!request.bodyUsed && request.body) await drainUnread(request);
 };
 
 /** Without its data the server refuses, and takes back what was about to be acknowledged. */

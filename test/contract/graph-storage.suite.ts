@@ -34,6 +34,17 @@ export const graphStorageCases: readonly ContractCase<GraphStorage>[] = [
     want: sorted([node("", false), node(UNICODE, true)]),
   },
   {
+    name: "one node: as it was put last; undefined = there is none",
+    run(storage) {
+      storage.nodePut(UNICODE, node("a", true));
+      storage.nodePut(UNICODE, node(UNICODE, false));
+      storage.nodePut("gone", node("b", true));
+      storage.nodeDelete("gone");
+      return [storage.nodeGet(UNICODE), storage.nodeGet("gone"), storage.nodeGet("never")];
+    },
+    want: [node(UNICODE, false), undefined, undefined],
+  },
+  {
     name: "cursors: the last one of each store",
     run(storage) {
       storage.cursorPut("pods", { incarnation: "x", revision: 1 });

@@ -11,11 +11,10 @@ export const ledgerStorageCases: readonly ContractCase<LedgerStorage>[] = [
       storage.allocationTake("10.0.0.1", "a"),
       storage.numberGet(""),
       storage.releaseGet(""),
-      storage.releaseHas(""),
       storage.releasesDue(LARGEST, 10),
       [...storage.releasesAll()],
     ],
-    want: [undefined, undefined, 0, undefined, false, [], []],
+    want: [undefined, undefined, 0, undefined, [], []],
   },
   {
     name: "deletes of absent rows: change nothing",
@@ -23,7 +22,7 @@ export const ledgerStorageCases: readonly ContractCase<LedgerStorage>[] = [
       storage.allocationDelete("10.0.0.1");
       storage.releaseDelete("t");
       storage.releaseDefer("t", 1, 2);
-      return [storage.allocationGet("10.0.0.1"), storage.releaseHas("t")];
+      return [storage.allocationGet("10.0.0.1"), storage.releaseGet("t") !== undefined];
     },
     want: [undefined, false],
   },
@@ -99,9 +98,9 @@ export const ledgerStorageCases: readonly ContractCase<LedgerStorage>[] = [
     run(storage) {
       storage.releaseAdd(release("t", 5));
       storage.releaseAdd({ ...release("t", 9), address: "10.0.0.9", attempts: 7 });
-      return [storage.releaseGet("t"), storage.releaseHas("t"), storage.releaseHas("u"), [...storage.releasesAll()]];
+      return [storage.releaseGet("t"), storage.releaseGet("u"), [...storage.releasesAll()]];
     },
-    want: [release("t", 5), true, false, [{ token: "t", address: "10.0.0.1" }]],
+    want: [release("t", 5), undefined, [{ token: "t", address: "10.0.0.1" }]],
   },
   {
     name: "releaseDefer: changes attempts and time alone",
@@ -137,10 +136,33 @@ export const ledgerStorageCases: readonly ContractCase<LedgerStorage>[] = [
     ]),
   },
   {
+    name: "release lists: each with its releases, until it is deleted; rows are apart",
+    run(storage) {
+      const lists = [
+        { id: "a", releases: [release("a", 1), { ...release(UNICODE, LARGEST), address: "fd00::1" }] },
+        { id: UNICODE, releases: [release("b", 2)] },
+      ];
+      for (const list of [...lists, { id: "gone", releases: [release("c", 3)] }]) storage.releaseListAdd(list);
+      storage.releaseListDelete("gone");
+      storage.releaseListDelete("nobody");
+      const found = [...storage.releaseLists()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      return [found, [...storage.releasesAll()], storage.releaseGet("a")];
+    },
+    want: [
+      [
+        { id: "a", releases: [release("a", 1), { ...release(UNICODE, LARGEST), address: "fd00::1" }] },
+        { id: UNICODE, releases: [release("b", 2)] },
+      ],
+      [],
+      undefined,
+    ],
+  },
+  {
     name: "a transaction that fails: leaves the rows as they were; one within another fails alone",
     run(storage) {
       storage.allocationAdd(allocation("10.0.0.1", "a"));
       storage.releaseAdd(release("t", 5));
+      storage.releaseListAdd({ id: "t", releases: [release("t", 5), release("u", 6)] });
       storage.numberSet("n", 1);
       undone(storage, () => {
         storage.allocationDelete("10.0.0.1");
@@ -151,6 +173,8 @@ export const ledgerStorageCases: readonly ContractCase<LedgerStorage>[] = [
         storage.numberSet("n", 2);
         storage.numberSet("m", 2);
         storage.transaction(() => storage.releaseDelete("t"));
+        storage.releaseListDelete("t");
+        storage.releaseListAdd({ id: "u", releases: [] });
       });
       const answer = storage.transaction(() => {
         storage.numberSet("outer", 3);
@@ -160,13 +184,13 @@ export const ledgerStorageCases: readonly ContractCase<LedgerStorage>[] = [
       return [
         [answer, storage.numberGet("outer"), storage.numberGet("n"), storage.numberGet("m")],
         [storage.allocationGet("10.0.0.1"), storage.allocationGet("10.0.0.2")],
-        [storage.releaseGet("t"), storage.releaseHas("u")],
+        [storage.releaseGet("t"), storage.releaseGet("u"), [...storage.releaseLists()]],
       ];
     },
     want: [
       ["answer", 3, 1, 0],
       [allocation("10.0.0.1", "a"), undefined],
-      [release("t", 5), false],
+      [release("t", 5), undefined, [{ id: "t", releases: [release("t", 5), release("u", 6)] }]],
     ],
   },
   {

@@ -14,4 +14,17 @@ export const nameStorageCases: readonly ContractCase<NameStorage>[] = [
     },
     want: [true, false, false, true],
   },
+  {
+    name: "the id of a life: that of its name alone, the last one, until it is taken away",
+    run(storage) {
+      const none = storage.lifeOf("blue");
+      storage.noteLife("blue", "blue");
+      storage.noteLife("blue", "blue~2");
+      const noted = [storage.lifeOf("blue"), storage.lifeOf("blu"), storage.has("blue")];
+      storage.noteLife("blue", null);
+      storage.noteLife("blue", null);
+      return [none, ...noted, storage.lifeOf("blue")];
+    },
+    want: [undefined, "blue~2", undefined, false, undefined],
+  },
 ];

@@ -5,14 +5,14 @@ import type { OwnerStorage, StoredRow } from "../../src/addresses/alloc/owner-st
 /** What every OwnerStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
 export const ownerStorageCases: readonly { name: string; run(storage: OwnerStorage): void }[] = [
   {
-    name: "config and counter: nothing at first, then the last one saved",
+    name: "config and reserved positions: nothing at first, then the last ones saved",
     run(storage) {
-      expect([storage.configLoad(), storage.counterLoad()]).toEqual([undefined, 0]);
+      expect([storage.configLoad(), storage.reservedLoad()]).toEqual([undefined, 0]);
       storage.configSave({ epoch: 1, content: "{}" });
       storage.configSave({ epoch: 2 ** 53 - 1, content: '{"ü":1}' });
-      storage.counterSave(7);
-      storage.counterSave(8);
-      expect([storage.configLoad(), storage.counterLoad()]).toEqual([{ epoch: 2 ** 53 - 1, content: '{"ü":1}' }, 8]);
+      storage.reservedSave(7);
+      storage.reservedSave(8);
+      expect([storage.configLoad(), storage.reservedLoad()]).toEqual([{ epoch: 2 ** 53 - 1, content: '{"ü":1}' }, 8]);
     },
   },
   {
@@ -94,17 +94,17 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
     },
   },
   {
-    name: "released: until its time, a repeat prolongs it, trimmed by age and by number",
+    name: "released lists: by id, replaced, deleted singly and all",
     run(storage) {
-      storage.releasedSave("a", 100);
-      expect([storage.releasedHas("a", 99), storage.releasedHas("a", 100), storage.releasedHas("b", 0)]).toEqual([true, false, false]);
-      storage.releasedSave("a", 200);
-      expect(storage.releasedHas("a", 199)).toBe(true);
-      for (const [token, expiresMs] of Object.entries({ b: 10, c: 300, d: 300 })) storage.releasedSave(token, expiresMs);
-      storage.releasedTrim({ nowMs: 50, lookAt: 10, keepMax: 2 });
-      expect(["a", "b", "c", "d"].map((token) => storage.releasedHas(token, 0))).toEqual([false, false, true, true]);
+      expect([...storage.releasedLists()]).toEqual([]);
+      const list = (id: number, expiresMs: number, ...tokens: string[]) => ({ id, expiresMs, tokens });
+      for (const each of [list(2, 20, "b"), list(1, 10, "a", '"ü'), list(3, 30)]) storage.releasedSave(each);
+      storage.releasedSave(list(2, 25, "b", "c"));
+      storage.releasedDelete(3);
+      storage.releasedDelete(4);
+      expect([...storage.releasedLists()]).toEqual([list(1, 10, "a", '"ü'), list(2, 25, "b", "c")]);
       storage.releasedClear();
-      expect(storage.releasedHas("d", 0)).toBe(false);
+      expect([...storage.releasedLists()]).toEqual([]);
     },
   },
   {
@@ -143,8 +143,8 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
       expect(answer).toBe("answer");
       const outer = () =>
         storage.transaction(() => {
-          storage.counterSave(5);
-          storage.releasedSave("t", 100);
+          storage.reservedSave(9);
+          storage.releasedSave({ id: 1, expiresMs: 100, tokens: ["t"] });
           storage.configSave({ epoch: 9, content: "" });
           storage.pageSave({ segment: "A", page: "0", bytes: new Uint8Array([1]) });
           storage.transaction(() => storage.rowInsert(row(3, "undone as well")));
@@ -152,7 +152,7 @@ export const ownerStorageCases: readonly { name: string; run(storage: OwnerStora
         });
       expect(outer).toThrow("outer");
       expect(storage.rowsSince(0, 10)).toEqual([row(1, "kept")]);
-      expect([storage.counterLoad(), storage.releasedHas("t", 0), storage.configLoad()]).toEqual([0, false, undefined]);
+      expect([storage.reservedLoad(), [...storage.releasedLists()], storage.configLoad()]).toEqual([0, [], undefined]);
       expect([...storage.pagesLoad()]).toEqual([]);
     },
   },

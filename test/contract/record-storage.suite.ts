@@ -50,6 +50,25 @@ export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
     want: [false, true, undefined],
   },
   {
+    name: "the life that the list of clusters was told: the last one, without a row too, and undone with its transaction",
+    run(storage) {
+      const first = storage.notedLife();
+      storage.noteLife("blue");
+      try {
+        storage.transaction(() => {
+          storage.noteLife("");
+          throw new Error("undone");
+        });
+      } catch {
+        // As wanted.
+      }
+      const kept = storage.notedLife();
+      storage.noteLife("");
+      return [first, kept, storage.notedLife()];
+    },
+    want: ["", "blue", ""],
+  },
+  {
     name: "objects: kept in the order in which they came, each once per kind, at most so many",
     run(storage) {
       storage.save(row("deleting", 1));

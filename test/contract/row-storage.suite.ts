@@ -21,9 +21,10 @@ export const rowStorageCases: readonly ContractCase<RowStorage>[] = [
       storage.rowPut("pods", "a", "4");
       storage.rowDelete("pods", "b");
       storage.rowDelete("nodes", "b");
-      return [[...storage.rows("pods")], [...storage.rows("nodes")], [...storage.rows("")]];
+      const one = [storage.rowGet("pods", "a"), storage.rowGet("pods", "b"), storage.rowGet("", "a")];
+      return [[...storage.rows("pods")], [...storage.rows("nodes")], [...storage.rows("")], one];
     },
-    want: [[["a", "4"]], [["a", "3"]], []],
+    want: [[["a", "4"]], [["a", "3"]], [], ["4", undefined, undefined]],
   },
   {
     name: "rows: a space in a kind or in a key makes no other row the same",

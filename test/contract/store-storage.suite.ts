@@ -1,7 +1,18 @@
 import { expect } from "vitest";
 import { OBJECT_MAX_BYTES } from "../../src/api/schema/decode-limits";
 import type { NamespaceGuardStorage } from "../../src/api/store/write/namespace-guard";
-import { type HistoryEntry, NOTHING_COUNTED, type StoredObject, type StoreStorage } from "../../src/api/store/state/store-storage";
+import {
+  type HistoryEntry,
+  NOTHING_COUNTED,
+  type StoredObject,
+  type StoreState,
+  type StoreStorage,
+} from "../../src/api/store/state/store-storage";
+
+const STATE: StoreState = {
+  ...{ incarnation: "a", reserved: 9, floor: 0, through: 1, historyEntries: 2, historySize: 10 },
+  ...{ counted: NOTHING_COUNTED, unwrittenThrough: 0 },
+};
 
 /** What every StoreStorage does; each case gets an empty one. Run over memory (unit) and over SQLite (object). */
 export const storeStorageCases: readonly { name: string; run(storage: StoreStorage & NamespaceGuardStorage): void }[] = [
@@ -9,8 +20,11 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
     name: "state: nothing at first, then the last one saved",
     run(storage) {
       expect(storage.stateLoad()).toBeUndefined();
-      storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 10, counted: NOTHING_COUNTED });
-      const last = { incarnation: "b", revision: 2 ** 53 - 1, floor: 2 ** 40, historySize: 2 ** 33 };
+      storage.stateSave(STATE);
+      const last = {
+        ...{ incarnation: "b", reserved: 2 ** 53 - 1, floor: 2 ** 40, through: 2 ** 53 - 2 },
+        ...{ historyEntries: 2 ** 32, historySize: 2 ** 33, unwrittenThrough: 2 ** 53 - 3 },
+      };
       for (const through of ["", "ns/a", undefined]) {
         const state = { ...last, counted: { objects: 2 ** 32, through } };
         storage.stateSave(state);
@@ -90,30 +104,88 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
         entry(4, { type: "MODIFIED", before: "{}" }),
         entry(7, { type: "DELETED", key: "ns/x", before: '{"a":1}' }),
       ];
-      for (const each of entries) storage.historyAppend(each);
+      for (const each of entries) storage.historyAppend([each]);
       expect(storage.historySince(0, 10)).toEqual(entries);
       expect(storage.historySince(3, 10)).toEqual(entries.slice(1));
       expect([...storage.changesSince(3, 1)]).toEqual([{ revision: 4, type: "MODIFIED", key: "a", data: '{"rv":4}' }]);
       expect(storage.historySince(0, 2)).toEqual(entries.slice(0, 2));
       expect(storage.historySince(7, 10)).toEqual([]);
-      storage.historyTrim(4);
+      expect([1, 2, 3, 4].map((place) => storage.historyRevisionAt(3, place))).toEqual([4, 7, undefined, undefined]);
+      expect([...storage.historyHeads(3)]).toEqual([
+        { revision: 4, type: "MODIFIED", key: "a", size: 10 },
+        { revision: 7, type: "DELETED", key: "ns/x", size: 15 },
+      ]);
+      storage.historyTrim(0, 4);
       expect(storage.historySince(0, 10)).toEqual(entries.slice(2));
     },
   },
   {
-    name: "historyTrim answers the length of the texts as JavaScript counts it",
+    name: "history of turns: read, counted and trimmed in the middle of a row, beside changes that are alone",
+    run(storage) {
+      const turns = [
+        [entry(3, { key: "ns/a", data: '{"a":"\u{1f600}ü"}' })],
+        [4, 5, 7, 8].map((revision) =>
+          entry(revision, { type: revision === 5 ? "DELETED" : "MODIFIED", before: `{"\u{1f600}":${revision}}` }),
+        ),
+        [entry(9, { type: "ADDED" })],
+        [entry(11, { type: "ADDED", key: 'ns/"' }), entry(12, { data: "", before: "ü" })],
+      ];
+      for (const turn of turns) storage.historyAppend(turn);
+      const entries = turns.flat();
+      const behind = (after: number, through = Infinity): HistoryEntry[] =>
+        entries.filter(({ revision }) => revision > after && revision <= through);
+      for (let after = 0; after <= 13; after++) {
+        expect(storage.historySince(after, 99)).toEqual(behind(after));
+        expect(storage.historySince(after, 1)[0]).toEqual(behind(after)[0]);
+        for (let limit = 0; limit < 9; limit++) {
+          const read = storage.historySince(after, limit);
+          expect([read, read.length >= Math.min(limit, behind(after).length)]).toEqual([behind(after).slice(0, read.length), true]);
+          const changes = behind(after).slice(0, limit);
+          expect([...storage.changesSince(after, limit)]).toEqual(changes.map(({ before: _, ...change }) => change));
+          expect([...storage.headsSince(after, limit)]).toEqual(changes.map(({ revision, type, key }) => ({ revision, type, key })));
+        }
+        expect([...storage.historyHeads(after)]).toEqual(
+          behind(after).map(({ revision, type, key, data, before }) => ({ revision, type, key, size: data.length + before.length })),
+        );
+        for (let place = 1; place < 10; place++) expect(storage.historyRevisionAt(after, place)).toBe(behind(after)[place - 1]?.revision);
+      }
+      let floor = 0;
+      for (const through of [3, 5, 7, 10, 11, 13]) {
+        const freed = behind(floor, through);
+        const chars = freed.reduce((sum, { data, before }) => sum + data.length + before.length, 0);
+        expect(storage.historyTrim(floor, through)).toEqual({ entries: freed.length, chars });
+        expect(storage.historySince(through, 99)).toEqual(behind(through));
+        floor = through;
+      }
+      expect(storage.historySince(0, 99)).toEqual([]);
+    },
+  },
+  {
+    name: "history of a turn: trimmed within one row",
+    run(storage) {
+      storage.historyAppend([1, 2, 3, 4].map((revision) => entry(revision, { data: "x".repeat(revision) })));
+      expect(storage.historyTrim(1, 3)).toEqual({ entries: 2, chars: 5 });
+      expect(storage.historySince(3, 9).map(({ data }) => data)).toEqual(["xxxx"]);
+    },
+  },
+  {
+    name: "historyTrim answers what went behind a revision, the texts as JavaScript counts them",
     run(storage) {
       const entries = [
         entry(1, { data: '{"a":"\u{1f600}ü"}' }),
         entry(2, { before: '{"\u{1f600}":"\u{1f600}"}' }),
         entry(3, { data: "{}" }),
       ];
-      for (const each of entries) storage.historyAppend(each);
-      const size = (of: readonly HistoryEntry[]) => of.reduce((sum, { data, before }) => sum + data.length + before.length, 0);
-      expect(storage.historyTrim(0)).toBe(0);
-      expect(storage.historyTrim(2)).toBe(size(entries.slice(0, 2)));
-      expect(storage.historyTrim(2)).toBe(0);
-      expect(storage.historyTrim(9)).toBe(size(entries.slice(2)));
+      for (const each of entries) storage.historyAppend([each]);
+      const size = (of: readonly HistoryEntry[]) => ({
+        entries: of.length,
+        chars: of.reduce((sum, { data, before }) => sum + data.length + before.length, 0),
+      });
+      expect(storage.historyTrim(0, 0)).toEqual(size([]));
+      expect(storage.historyTrim(1, 2)).toEqual(size(entries.slice(1, 2)));
+      expect(storage.historySince(0, 9)).toEqual(entries.slice(2));
+      expect(storage.historyTrim(0, 2)).toEqual(size([]));
+      expect(storage.historyTrim(0, 9)).toEqual(size(entries.slice(2)));
     },
   },
   {
@@ -121,10 +193,11 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
     run(storage) {
       const large = (letter: string) => `{"a":"${letter.repeat(OBJECT_MAX_BYTES)}"}`;
       storage.objectPut(object("a", 1, large("a")));
-      storage.historyAppend(entry(2, { data: large("b"), before: large("a") }));
+      storage.historyAppend([entry(2, { data: large("b"), before: large("a") })]);
       expect(storage.objectGet("a")?.data.length).toBe(large("a").length);
       expect(storage.historySince(0, 1)[0]).toEqual(entry(2, { data: large("b"), before: large("a") }));
-      expect(storage.historyTrim(2)).toBe(2 * large("a").length);
+      expect([...storage.historyHeads(1)]).toEqual([{ revision: 2, type: "MODIFIED", key: "a", size: 2 * large("a").length }]);
+      expect(storage.historyTrim(0, 2)).toEqual({ entries: 1, chars: 2 * large("a").length });
     },
   },
   {
@@ -135,6 +208,15 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       const gaps = { startedAt: 2, began: [4, 1], gaps: [[5, 2 ** 52]] } as const;
       storage.gapsSave(gaps);
       expect(storage.gapsLoad()).toEqual(gaps);
+    },
+  },
+  {
+    name: "the note of cron's full visits: not there at first, and then for ever",
+    run(storage) {
+      expect(storage.isEntered()).toBe(false);
+      storage.noteEntered();
+      storage.noteEntered();
+      expect(storage.isEntered()).toBe(true);
     },
   },
   {
@@ -153,7 +235,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
   {
     name: "transaction: all or nothing, nested ones on their own",
     run(storage) {
-      storage.historyAppend(entry(1, {}));
+      storage.historyAppend([entry(1, {})]);
       const answer = storage.transaction(() => {
         storage.objectPut(object("kept", 1));
         const inner = () =>
@@ -168,12 +250,13 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect(answer).toBe("answer");
       const outer = () =>
         storage.transaction(() => {
-          storage.stateSave({ incarnation: "a", revision: 1, floor: 0, historySize: 0, counted: NOTHING_COUNTED });
+          storage.stateSave(STATE);
           storage.marksSave([[1_000, 1, 0]]);
           storage.gapsSave({ startedAt: 1, began: [0, 0], gaps: [] });
+          storage.noteEntered();
           storage.namespaceCountAdd("a", 1);
-          storage.historyAppend(entry(2, {}));
-          storage.historyTrim(1);
+          storage.historyAppend([entry(2, {})]);
+          storage.historyTrim(0, 1);
           storage.namespaceClose("a", "1");
           storage.transaction(() => storage.objectPut(object("undone as well", 3)));
           throw new Error("outer");
@@ -182,7 +265,7 @@ export const storeStorageCases: readonly { name: string; run(storage: StoreStora
       expect([...storage.objectScan("", "")]).toEqual([object("kept", 1)]);
       expect(storage.historySince(0, 10)).toEqual([entry(1, {})]);
       expect([storage.stateLoad(), storage.namespaceClosedUid("a"), storage.namespaceCount("a")]).toEqual([undefined, undefined, 0]);
-      expect([storage.marksLoad(), storage.gapsLoad()]).toEqual([[], undefined]);
+      expect([storage.marksLoad(), storage.gapsLoad(), storage.isEntered()]).toEqual([[], undefined, false]);
     },
   },
 ];

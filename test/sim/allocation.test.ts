@@ -11,17 +11,20 @@ import { expectNoticed } from "../support/sim/watches/noticed";
 import type { Sabotage } from "../support/sim/platform/platform";
 import { commandOf, histories, SEED, seedsOf } from "../support/sim/platform/seeds";
 
-const HISTORIES = histories(80);
+const HISTORIES = histories(20);
 /** Within so many histories the loss of a protection has to show. */
 const NOTICED_WITHIN = 500;
 /** Of what few histories notice: a seed that did. */
 const FIRST: Readonly<Record<string, number>> = {
-  "a release that frees the address whatever its token": 69,
-  "pairing that forgets what is not written yet": 192,
+  "a release that frees the address whatever its token": 128,
+  "pairing that forgets what is not written yet": 630,
 };
 
+/** A row was taken for an IPAddress that was then written as one of no range: repair, which is not in these histories, gives the row its token. */
+const FAILED_ONCE = [208649194];
+
 describe("random histories of the allocation path", () => {
-  it(`every history (${SEED ? `seed ${SEED}` : `${HISTORIES} seeds`}): keeps I1 to I4 and leaves nothing behind`, async () => {
+  it(`every history (${SEED ? `seed ${SEED}` : "seeds of this run"}): keeps I1 to I4 and leaves nothing behind`, async () => {
     const failed: HistoryReport[] = [];
     for (const seed of seedsOf(HISTORIES)) {
       const report = await runHistory({ seed });
@@ -29,6 +32,10 @@ describe("random histories of the allocation path", () => {
     }
     expect(failed.slice(0, 3).map(describeFailure).join("\n"), `${failed.length} histories fail`).toBe("");
   }, 120_000);
+
+  it.each(FAILED_ONCE)("seed %i, which failed once: leaves nothing behind", async (seed) => {
+    expect((await runHistory({ seed })).violations).toEqual([]);
+  });
 
   it("equal seeds: equal histories", async () => {
     expect(await runHistory({ seed: 7 })).toEqual(await runHistory({ seed: 7 }));
@@ -39,7 +46,7 @@ describe("the loss of a protection", () => {
   const cases: Record<string, Sabotage> = {
     "a release that frees the address whatever its token": { owner: releaseByAddress },
     "pending releases that are not written down": {
-      ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseHas: () => true }),
+      ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseListAdd: () => undefined }),
     },
     "no audit of the owners": { owner: (owner) => overriding(owner, { rowsSince: () => Promise.resolve({ epoch: 0, rows: [] }) }) },
     "IPAddress writes that ignore how new their row is": { addresses: (storage) => overriding(storage, { genGet: () => undefined }) },

@@ -9,7 +9,7 @@ import type { Sabotage } from "../support/sim/platform/platform";
 import { type HandoffReport, runHandoffHistory } from "../support/sim/histories/handoff-history";
 import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
 
-const HISTORIES = histories(30);
+const HISTORIES = histories(10);
 const NOTICED_WITHIN = 100;
 
 describe("random histories of hand-offs", () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { OCCURRENCES } from "../support/sim/protocol-steps";
 import { servicesOf } from "../support/sim/watches/checks";
 import { SimulatedCrash } from "../support/sim/platform/journal";
+import { firstSeeds } from "../support/sim/platform/seeds";
 import { PASSING_NAMESPACE } from "../support/sim/clients";
 import { Scenario } from "../support/sim/scenario";
 import { DELETE } from "../support/worlds/store-world";
@@ -10,6 +11,8 @@ import { runWholeHistory } from "../support/sim/histories/whole-history";
 
 /** Within so many histories each of the occurrences is met; most are within a few. */
 const MET_WITHIN = 100;
+/** These seeds together once met all of them: they are played first. */
+const MEETING = [16, 21, 4, 6, 11, 18];
 /** Longer than a copy takes from its demand until readers see it. */
 const PUBLISHED_MS = 5_000;
 
@@ -44,9 +47,10 @@ describe("services store", () => {
 
   it("start after commits: the free counts of owners are those that were saved", async () => {
     const scenario = await Scenario.ready();
-    await scenario.api.create("a");
-    const [saved] = scenario.cluster.tables.services.freeCounts.takenCountsLoad();
-    expect(saved && saved.IPv4.dynamic + saved.IPv4.static).toBe(1);
+    const kept = () => scenario.cluster.tables.services.freeCounts.takenCountsLoad()[0];
+    // Counts are saved when they differ by much.
+    for (let i = 0; i < 100 && !kept(); i++) await scenario.api.create(`a${String(i)}`);
+    expect(kept()?.IPv4).not.toEqual({ dynamic: 0, static: 0 });
     scenario.cluster.services.crash();
     expect((await scenario.api.create("b")).ok).toBe(true);
     expect(scenario.cluster.network.marks).toContain("free counts loaded");
@@ -142,7 +146,9 @@ describe("services store", () => {
 
 it(`${MET_WITHIN} random histories: each occurrence is met, and a fault meets pokes of repair and batches of a namespace`, async () => {
   const missing = new Set<string>([...OCCURRENCES, "pokeRepair", "emptyBatch"]);
-  for (let seed = 1; seed <= MET_WITHIN && missing.size > 0; seed++) {
+  const others = firstSeeds(MET_WITHIN).filter((seed) => !MEETING.includes(seed));
+  for (const seed of [...MEETING, ...others]) {
+    if (missing.size === 0) break;
     const { marks } = await runWholeHistory({ seed });
     for (const mark of marks) {
       missing.delete(mark);

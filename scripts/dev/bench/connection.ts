@@ -3,6 +3,12 @@ import { connect, isIP, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import type { Target } from "../../cluster/target";
 
+/**
+ * For so long a generator's connection rests at most, in milliseconds; then its next request goes over a new one. The runtime closes a connection 5 s after
+ * its last answer, and would meet requests that come just then. Clients close theirs before the server does.
+ */
+export const RESTING_MS_MAX = 3_000;
+
 /** A connection that is ready for requests. Rejects with what the network or the certificate's check says. */
 export function open({ url, options }: Target): Promise<Socket> {
   const { protocol, hostname, port } = new URL(url);

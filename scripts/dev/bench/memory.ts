@@ -1,5 +1,7 @@
 /** Memory of another process. Linux only: elsewhere the figures are left out. */
 import { readFileSync } from "node:fs";
+import { familyOf } from "../../../test/support/server/processes";
+import { rowOf } from "../../serve/processes";
 
 const sampleMs = 5;
 
@@ -7,6 +9,27 @@ const sampleMs = 5;
 export function residentMiB(pid: number): number | undefined {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/status`, "utf8"))?.[1];
+    return kib === undefined ? undefined : Number(kib) / 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Memory in MiB of the process and of all that it has started: of pages that several processes share each has its part. */
+export function familyMiB(pid: number): number | undefined {
+  const shares = familyOf(pid).map((process) => proportionalMiB(process.pid));
+  return shares.includes(undefined) ? undefined : shares.reduce<number>((sum, share) => sum + (share ?? 0), 0);
+}
+
+/** That of a server with its runner: the parent of the runtime. npm, which may stand above, is not in it. */
+export function serverMiB({ runtimePid }: { runtimePid: number }): number | undefined {
+  const runner = rowOf(runtimePid)?.parent;
+  return runner === undefined ? undefined : familyMiB(runner);
+}
+
+function proportionalMiB(pid: number): number | undefined {
+  try {
+    const kib = /^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8"))?.[1];
     return kib === undefined ? undefined : Number(kib) / 1024;
   } catch {
     return undefined;

@@ -105,7 +105,7 @@ export async function fullSweep(server: Server): Promise<number> {
 }
 
 /** Sums of the counters at /metrics by name and by the given label, e.g. `servicenet_store_drains_total{services}`. */
-export async function counters(server: Server): Promise<Map<string, number>> {
+export async function counters(server: Pick<Server, "url">): Promise<Map<string, number>> {
   const text = await (await fetch(`${server.url}/metrics`)).text();
   const sums = new Map<string, number>();
   for (const match of text.matchAll(/^(\w+)\{(\w+)="([^"]*)"\} (\d+)$/gm)) {

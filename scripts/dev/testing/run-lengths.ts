@@ -11,6 +11,6 @@ interface RunLength {
   fuzzMinutes: number;
 }
 
-export const SHORT: RunLength = { histories: 300, historiesOfCommit: 200, historiesOfEach: 30, fuzzMinutes: 1 };
+export const SHORT: RunLength = { histories: 325, historiesOfCommit: 200, historiesOfEach: 30, fuzzMinutes: 1 };
 /** Before a release. docs/internals/reliability.md counts on these. */
-export const LONG: RunLength = { histories: 3000, historiesOfCommit: 1000, historiesOfEach: 150, fuzzMinutes: 2 };
+export const LONG: RunLength = { histories: 3025, historiesOfCommit: 1000, historiesOfEach: 150, fuzzMinutes: 2 };

@@ -3,15 +3,25 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 
-const BEGIN = "<!-- computed by `npm run tidy -- --write`: do not edit below -->";
-const END = "<!-- end of the computed part -->";
+const COMPUTED = {
+  begin: "<!-- computed by `npm run tidy -- --write`: do not edit below -->",
+  end: "<!-- end of the computed part -->",
+};
 
 /** The page with its computed part replaced. Throws when the page, named `path`, lacks the marks. */
 export function withComputedPart(page: string, part: string, path: string): string {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`${path} lacks the marks "${BEGIN}" and "${END}"`);
-  return `${page.slice(0, begin)}${BEGIN}\n\n${part}\n\n${page.slice(end)}`;
+  return withPart(page, { part, path, marks: COMPUTED });
+}
+
+/** The page with what stands between the marks replaced. Throws when the page, named `path`, lacks them. */
+export function withPart(
+  page: string,
+  { part, path, marks }: { part: string; path: string; marks: Readonly<Record<"begin" | "end", string>> },
+): string {
+  const begin = page.indexOf(marks.begin);
+  const end = page.indexOf(marks.end);
+  if (begin < 0 || end < begin) throw new Error(`${path} lacks the marks "${marks.begin}" and "${marks.end}"`);
+  return `${page.slice(0, begin)}${marks.begin}\n\n${part}\n\n${page.slice(end)}`;
 }
 
 /** Writes the part into the page anew, or compares: the finding where the page says something else. `path` is below `root`. */

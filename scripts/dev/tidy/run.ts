@@ -3,6 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { parse } from "smol-toml";
 import { placeOf, storeys } from "../layers";
+import { EDGE_PAGE } from "../model/page";
+import { boundTables } from "../model/tables";
 import type { Sources } from "../sources/read";
 import {
   citationFindings,
@@ -36,7 +38,7 @@ const WITHOUT_COMMENTS = /^test\//;
 interface Tidying {
   root: string;
   sources: Sources;
-  /** writes the computed part of docs/internals/architecture.md instead of comparing it */
+  /** writes the computed parts of pages instead of comparing them */
   write: boolean;
   /** writes the table of upstream's files that comments cite */
   cited: boolean;
@@ -57,6 +59,7 @@ export async function tidyFindings({ root, sources, write, cited }: Tidying): Pr
     ...[...sources.values()].flatMap(({ path, comments }) => (WITHOUT_COMMENTS.test(path) ? [] : longCommentSentences(path, comments))),
     ...(await house({ root, sources, write }, imports)),
     ...(await variables({ root, sources, write })),
+    ...(await settleComputedPart({ root, write }, { path: EDGE_PAGE, part: boundTables() })),
   ];
 }
 

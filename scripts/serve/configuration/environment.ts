@@ -53,6 +53,13 @@ const UNSUPPORTED = new Set([
   ...["version_metadata", "vpc_networks", "vpc_services", "wasm_modules", "worker_loaders", "workflows"],
 ]);
 
+/** Bindings without which the Worker does: the local server has none of them. Others of these fields are refused. */
+const SPARED: Readonly<Record<string, string>> = {
+  version_metadata: "CF_VERSION_METADATA",
+  r2_buckets: "BACKUPS",
+  analytics_engine_datasets: "FLEET_METRICS",
+};
+
 export interface Chosen {
   fields: Table;
   /** one line each; the fields count all the same */
@@ -85,10 +92,16 @@ export function chooseEnvironment(top: Table, name: string | undefined): Chosen 
 function unknownFields(table: Table, where: string, further: readonly string[]): string[] {
   const known = new Set([...INHERITED, ...NOT_INHERITED, ...further]);
   const others = Object.keys(table).filter((field) => !known.has(field) && !WITHOUT_EFFECT.has(field));
-  const unsupported = others.filter((field) => UNSUPPORTED.has(field) && !isEmpty(table[field]));
+  const unsupported = others.filter((field) => UNSUPPORTED.has(field) && !isSpared(field, table[field]));
   if (unsupported.length > 0) throw new Error(`the local server does not have ${quoted(unsupported, where)}`);
   const unknown = others.filter((field) => !UNSUPPORTED.has(field));
   return unknown.length > 0 ? [`unknown fields: ${quoted(unknown, where)}`] : [];
+}
+
+/** Whether all bindings of the field are spared. An empty field has none. */
+function isSpared(field: string, value: unknown): boolean {
+  const bindings = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  return isEmpty(value) || bindings.every((one) => isTable(one) && one["binding"] !== undefined && one["binding"] === SPARED[field]);
 }
 
 function isEmpty(value: unknown): boolean {

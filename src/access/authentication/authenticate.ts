@@ -32,6 +32,9 @@ const GOOD_MS = 30_000;
 const BAD_MS = 5_000;
 /** Answers kept in one isolate: some hundred bytes each. */
 const KEPT_MAX = 10_000;
+/** Texts of credentials that are kept with their hashes, and the longest of them: 2 MB in one isolate. */
+const HASHES_MAX = 1_000;
+const HASHED_MAX_CHARS = 2_048;
 const CLUSTERS_MAX = 1_000;
 
 /** A caller, and for whom his credential is, of those that were asked for. */
@@ -54,6 +57,8 @@ export interface AuthenticationContext {
   readonly audiences: readonly string[];
   /** keeps a question that others share running after the answer to this request */
   readonly beside: Beside;
+  /** called when an own token is being asked for, before its answer: what does not depend on it may begin */
+  meanwhile?(): void;
 }
 
 type Judgement = Result<Judged, AuthenticationFault>;
@@ -64,6 +69,8 @@ const UNAUTHORIZED = err<AuthenticationFault>("Unauthorized");
 export class Authenticator {
   readonly #good: ExpiringCache<Authenticated>;
   readonly #bad: ExpiringCache<true>;
+  /** of the texts of good credentials, as long as their answers are kept */
+  readonly #hashes: ExpiringCache<string>;
   readonly #issuers: ReadonlyMap<string, { readonly issuer: Issuer; readonly keys: KeySet }>;
   /** of clusters, by their ids */
   readonly #clusterKeys: ExpiringCache<KeySet>;
@@ -75,6 +82,7 @@ export class Authenticator {
     const { clock, recorder } = ports;
     this.#good = new ExpiringCache(clock, KEPT_MAX);
     this.#bad = new ExpiringCache(clock, KEPT_MAX);
+    this.#hashes = new ExpiringCache(clock, HASHES_MAX);
     this.#clusterKeys = new ExpiringCache(clock, CLUSTERS_MAX);
     this.#issuers = new Map(
       settings.issuers.map((issuer) => [issuer.url, { issuer, keys: new KeySet(issuer.url, { clock, recorder }, ISSUER_PACE) }]),
@@ -99,7 +107,7 @@ export class Authenticator {
     if (text === "") return ok(undefined);
     if (text.length > CREDENTIAL_MAX_CHARS) return UNAUTHORIZED;
     const isOwn = bearer !== "" && isOwnToken(bearer);
-    const hash = await this.#hashOf(text);
+    const hash = this.#hashes.get(text) ?? (await this.#hashOf(text));
     const audiences = asked.audiences === OWN_AUDIENCES ? "" : await this.#hashOf(JSON.stringify(asked.audiences));
     const keyIn = (life: string): string => {
       const scope = isOwn ? "own" : bearer === "" ? "access" : `in ${asked.cluster ?? ""} ${life}`;
@@ -116,7 +124,9 @@ export class Authenticator {
       return judged;
     }
     const { goodUntil, life = asked.life, ...authenticated } = judged.value;
-    this.#good.put(keyIn(life), authenticated, Math.min(now + GOOD_MS, goodUntil));
+    const until = Math.min(now + GOOD_MS, goodUntil);
+    this.#good.put(keyIn(life), authenticated, until);
+    if (text.length <= HASHED_MAX_CHARS) this.#hashes.put(text, hash, until);
     return ok(authenticated);
   }
 
@@ -124,7 +134,7 @@ export class Authenticator {
     return this.ports.digest(new TextEncoder().encode(text));
   }
 
-  async #ownToken(text: string, { audiences, beside }: AuthenticationContext): Promise<Judgement> {
+  async #ownToken(text: string, { audiences, beside, meanwhile }: AuthenticationContext): Promise<Judgement> {
     if (!audiences.includes(API_AUDIENCE)) return UNAUTHORIZED;
     const token = parseToken(text);
     if (!token) return UNAUTHORIZED;
@@ -132,7 +142,9 @@ export class Authenticator {
     const isAdmin = await isAdminToken(this.settings.adminTokens, token, this.ports.digest);
     if (isAdmin === false) return UNAUTHORIZED;
     if (isAdmin) return ok(judged({ name: ADMIN, uid: "", groups: [MASTERS], extra: {} }, undefined, credential, Infinity));
-    const verified = await this.#asked("token", () => this.ports.verifyToken(token.id, token.secret, beside));
+    const verifying = this.#asked("token", () => this.ports.verifyToken(token.id, token.secret, beside));
+    meanwhile?.();
+    const verified = await verifying;
     if (!verified.ok) return verified;
     if (!verified.value.ok) return UNAUTHORIZED;
     const { user, groups, clusters, goodUntil = Infinity, ...limits } = verified.value.value;

@@ -15,6 +15,7 @@
  * starves.
  */
 import { assert } from "../../core/base/assert";
+import { deferred } from "../../core/base/deferred";
 import { Histogram, type HistogramValue } from "../../core/telemetry/histogram";
 import type { Clock } from "../../core/base/ports";
 import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, QUEUED_MAX, RESTING_MAX } from "./queue-limits";
@@ -225,7 +226,8 @@ export class FairQueue {
   }
 
   async #wait(waiter: Waiter, { waitMs, signal }: WantedSeats): Promise<HeldSeats | undefined> {
-    const turn = new Promise<HeldSeats | undefined>((resolve) => (waiter.answer = resolve));
+    const { promise: turn, resolve } = deferred<HeldSeats | undefined>();
+    waiter.answer = resolve;
     this.#put(waiter);
     const leave = (why: RefusedBecause) => () => {
       if (!this.#take(waiter)) return;

@@ -2,14 +2,17 @@
  * How much a flow may have under way beside its neighbours: the clusters of an isolate, or the users of a cluster.
  *
  * Often one thread serves all requests, as under `npm start`: a request waits for those under way, also those of other flows. So while another flow
- * is active, a flow has at most half as much under way as the least active of the others asks for. It never has less than a stated minimum. A flow
- * that asks for as much as another one is hardly bounded; one that asks for ten times as much waits in its queue.
+ * is active, a flow has at most half as much under way as the least active of the others asks for. One that asks for more than twice as much itself has
+ * a third. It never has less than a stated minimum. A flow that asks for as much as another one is hardly bounded; one that asks for ten times as much
+ * waits in its queue.
  */
 import { ACTIVE_SLOT_MS, LEAST_DEMAND_MS, NEIGHBOUR_MS } from "./queue-limits";
 import { PeriodCount } from "./period-count";
 
 export type Kind = "reads" | "writes";
 
+/** From so many times the demand of its neighbour on a flow is a noisy one. */
+const NOISY = 2;
 /** Up to this number, all are looked at each time. */
 const FEW_MEMBERS = 8;
 
@@ -97,7 +100,8 @@ export class Neighbours<S extends Sharer> {
     if (under === 0 || !this.#isBounded(member, limits)) return true;
     if (!leavesHalf(member.held[kind].sum, seats, limits)) return false;
     // A request of many seats begins where one of a single seat would: it would never find room for all beside steady small ones.
-    return under < Math.max(least, Math.ceil(this.#leastDemandBeside(member, nowMs) / 2));
+    const demand = this.#leastDemandBeside(member, nowMs);
+    return under < Math.max(least, Math.ceil(demand / (member.peak(nowMs) > NOISY * demand ? 3 : 2)));
   }
 
   /** Whether a request of the member may grow to `seats`, beside `others` of the same kind that the member holds. */

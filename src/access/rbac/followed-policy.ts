@@ -1,10 +1,12 @@
-/** A policy that follows the stores of the RBAC objects of one cluster: each refresh takes over what has changed. */
+/** The rules of one cluster, as they are in the stores of its RBAC objects: each refresh takes over what has changed. */
 import { ok, type Result } from "../../core/base/result";
 import type { FedPage, ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreCursor } from "../../api/rpc/object-links";
-import { Policy, type RbacKind, type RbacObjects } from "./policy";
+import type { RbacKind, RbacObjects } from "./policy";
 
-const KINDS: readonly RbacKind[] = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
+export const RBAC_KINDS: readonly RbacKind[] = ["ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"];
+/** Of the texts of the rules of one cluster; 10,000 rules have some 2 MB. In memory they take a few times that of 128 MB. */
+export const RULES_LENGTH_MAX = 8 * 1024 * 1024;
 /** Entries of the history, or objects, in one answer. */
 const ANSWERED_MAX = 1_000;
 
@@ -16,6 +18,14 @@ export interface PolicySource<E> {
     limit: number,
   ): Promise<Result<Awaited<ReturnType<ObjectFeed["objectsSince"]>>, E>>;
   objectsAfter(kind: RbacKind, after: string, limit: number): Promise<Result<FedPage, E>>;
+  /** whether the store is known to have nothing behind what it has answered last; absent = it is always asked */
+  isCurrent?(kind: RbacKind): boolean;
+}
+
+/** Where the objects go. */
+export interface RulesTaken {
+  put<K extends RbacKind>(kind: K, object: RbacObjects[K]): void;
+  remove(kind: RbacKind, namespace: string | undefined, name: string): void;
 }
 
 interface FollowedKind {
@@ -24,10 +34,10 @@ interface FollowedKind {
   readonly known: Map<string, number>;
 }
 
-export class FollowedPolicy<E> {
-  readonly #followed = new Map<RbacKind, FollowedKind>(KINDS.map((kind) => [kind, { cursor: undefined, known: new Map() }]));
+export class FollowedPolicy<E, Taken extends RulesTaken> {
+  readonly #followed = new Map<RbacKind, FollowedKind>(RBAC_KINDS.map((kind) => [kind, { cursor: undefined, known: new Map() }]));
 
-  #policy = new Policy();
+  #policy: Taken;
   /** false: it was too large, and has let go of its objects */
   #isWhole = true;
   /** so often it was too large */
@@ -35,14 +45,20 @@ export class FollowedPolicy<E> {
   #length = 0;
   #namesLength = 0;
 
-  /** @param maxLength a policy whose texts are longer together decides nothing */
+  /**
+   * @param maxLength rules whose texts are longer together decide nothing
+   * @param empty makes what takes all objects anew
+   */
   constructor(
     private readonly source: PolicySource<E>,
     private readonly maxLength: number,
-  ) {}
+    private readonly empty: () => Taken,
+  ) {
+    this.#policy = empty();
+  }
 
   /** undefined = the objects are too large to decide by */
-  get policy(): Policy | undefined {
+  get policy(): Taken | undefined {
     return this.#isWhole ? this.#policy : undefined;
   }
 
@@ -73,9 +89,11 @@ export class FollowedPolicy<E> {
   }
 
   async #follow(kind: RbacKind, followed: FollowedKind): Promise<Result<void, E>> {
+    if (followed.cursor && this.source.isCurrent?.(kind) === true) return ok(undefined);
     if (!followed.cursor) {
       const listed = await this.#list(kind, followed);
       if (!listed.ok) return listed;
+      if (listed.value.pages === 1) return ok(undefined);
     }
     for (let more = true; more;) {
       const fed = await this.source.objectsSince(kind, followed.cursor, ANSWERED_MAX);
@@ -92,13 +110,15 @@ export class FollowedPolicy<E> {
   }
 
   /** Reads all objects. The history goes on from the first page, so that no change between two pages is missed. */
-  async #list(kind: RbacKind, followed: FollowedKind): Promise<Result<void, E>> {
+  async #list(kind: RbacKind, followed: FollowedKind): Promise<Result<{ pages: number }, E>> {
     const gone = new Set(followed.known.keys());
     let cursor: StoreCursor | undefined;
+    let pages = 0;
     let after = "";
     do {
       const page = await this.source.objectsAfter(kind, after, ANSWERED_MAX);
       if (!page.ok) return page;
+      pages++;
       cursor ??= page.value.cursor;
       for (const text of page.value.objects) gone.delete(this.#take(kind, followed, text, false));
       after = page.value.next;
@@ -109,7 +129,7 @@ export class FollowedPolicy<E> {
       this.#note(followed, key, 0);
     }
     followed.cursor = cursor;
-    return ok(undefined);
+    return ok({ pages });
   }
 
   /** Answers the object's key. */
@@ -128,7 +148,7 @@ export class FollowedPolicy<E> {
   #overflow(): void {
     this.#overflows++;
     this.#isWhole = false;
-    this.#policy = new Policy();
+    this.#policy = this.empty();
   }
 
   #note({ known }: FollowedKind, key: string, length: number): void {

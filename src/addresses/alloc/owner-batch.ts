@@ -1,11 +1,10 @@
 /**
- * The allocate, release and seed calls that share a transaction: rows, changed pages and the counter are written together, because a commit costs
+ * The allocate, release and seed calls that share a transaction: rows, changed pages and released tokens are written together, because a commit costs
  * more than everything else here.
  */
-import { RELEASED_TOKENS_MAX } from "../rpc/limits";
 import type { AllocateAnswer, AllocateItem, AllocateResult, ReleaseItem, ReleaseResult } from "../rpc/service-cidr";
 import { OwnerDrain, type SeedItem } from "./owner-drain";
-import { type OwnerMemory, savePages } from "./owner-memory";
+import { type OwnerMemory, savePages, reservePositions } from "./owner-memory";
 import type { OwnerStorage } from "./owner-storage";
 
 export type OwnerOperation =
@@ -29,12 +28,10 @@ export function applyBatch(
 ): OwnerOutcome[] {
   return storage.transaction(() => {
     const drain = new OwnerDrain(storage, memory, nowMs);
-    const counterBefore = memory.counter;
     const outcomes = operations.map((operation) => applyOperation(drain, memory, operation));
     savePages(storage, memory.pool);
-    if (memory.counter !== counterBefore) storage.counterSave(memory.counter);
-    // It looks at more tokens than it added, so their number shrinks after a burst, and no drain pays much.
-    if (drain.tokensReleased > 0) storage.releasedTrim({ nowMs, lookAt: 2 * drain.tokensReleased + 64, keepMax: RELEASED_TOKENS_MAX });
+    memory.released.save(nowMs);
+    reservePositions(storage, memory);
     const free = operations.some(({ kind }) => kind === "allocate") ? freeOf(memory) : NOTHING_FREE;
     for (const outcome of outcomes) if (outcome.kind === "allocate") outcome.free = free;
     return outcomes;

@@ -15,7 +15,6 @@
  * Every release has its token remembered, even when it deleted a row: an allocate call that arrives late is refused.
  */
 import { assert } from "../../core/base/assert";
-import { RELEASED_TOKEN_LIFETIME_MS } from "../rpc/limits";
 import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
@@ -43,7 +42,6 @@ export class OwnerDrain {
   readonly #storage: OwnerStorage;
   readonly #memory: OwnerMemory;
   readonly #nowMs: number;
-  #tokensReleased = 0;
 
   constructor(storage: OwnerStorage, memory: OwnerMemory, nowMs: number) {
     this.#storage = storage;
@@ -51,17 +49,12 @@ export class OwnerDrain {
     this.#nowMs = nowMs;
   }
 
-  /** How many tokens this drain had to remember. */
-  get tokensReleased(): number {
-    return this.#tokensReleased;
-  }
-
   /** Static (`address` given) or dynamic allocation of one address. */
   allocate(item: AllocateItem): AllocateResult {
     if (this.#memory.config.owned.length === 0) return { ok: false, reason: "stale" };
     const row = this.#storage.rowByToken(item.token);
     if (row !== undefined) return this.#again(item, row);
-    if (this.#storage.releasedHas(item.token, this.#nowMs)) return { ok: false, reason: "released" };
+    if (this.#memory.released.has(item.token, this.#nowMs)) return { ok: false, reason: "released" };
     return item.address === "" ? this.#allocateDynamic(item) : this.#allocateStatic(item, this.#placeOf(item.address));
   }
 
@@ -76,8 +69,7 @@ export class OwnerDrain {
       if (!this.#memory.pool.isOwned(place.family, place.address)) return "stale";
       this.#delete(place, item.token);
     }
-    this.#storage.releasedSave(item.token, this.#nowMs + RELEASED_TOKEN_LIFETIME_MS);
-    this.#tokensReleased++;
+    this.#memory.released.add(item.token);
     return "released";
   }
 
@@ -94,7 +86,7 @@ export class OwnerDrain {
     const place = this.#placeOf(item.address);
     const { pool } = this.#memory;
     if (!pool.isOwned(place.family, place.address) || pool.isTaken(place.family, place.address)) return;
-    if (this.#storage.rowByToken(item.token) !== undefined || this.#storage.releasedHas(item.token, this.#nowMs)) return;
+    if (this.#storage.rowByToken(item.token) !== undefined || this.#memory.released.has(item.token, this.#nowMs)) return;
     const band = this.#bandOf(place);
     pool.take(place.family, place.address);
     this.#insert(place, band, item);

@@ -14,7 +14,7 @@ import { FNV_OFFSET, fnv1a } from "../../core/encoding/fnv1a";
 import type { CopiedRow, CopyChunk, CopyOutResult, ReceiveResult, Receiving } from "../rpc/service-cidr";
 import { type ActiveConfig, parseCanonical, someContains } from "./active-config";
 import { type AddressKey, addressKey, KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
-import type { OwnerMemory } from "./owner-memory";
+import { type OwnerMemory, reservePositions } from "./owner-memory";
 import type { OwnerStorage, StoredRow } from "./owner-storage";
 
 /** The rows of a hand-off cannot be taken; the transaction is to be rolled back. */
@@ -58,7 +58,7 @@ export function receive(storage: OwnerStorage, memory: OwnerMemory, handoff: num
   const state = storage.receivingLoad(handoff) ?? { through: KEY_BEFORE_ALL, sealed: false };
   if (state.sealed || chunk.after !== state.through) return { ok: true, ...state };
   const inserted = chunk.rows.map((row) => insert(storage, memory, receiving.prefixes, row));
-  if (chunk.rows.length > 0) storage.counterSave(memory.counter);
+  reservePositions(storage, memory);
   const next = { through: chunk.through, sealed: chunk.seal !== undefined };
   if (chunk.seal) {
     const { rows, checksum } = chunk.after === KEY_BEFORE_ALL ? digestOf(inserted) : digest(storage, receiving.prefixes);

@@ -11,12 +11,19 @@ import { type ActiveConfig, readOwnerConfig } from "./active-config";
 import { KEY_AFTER_ALL, KEY_BEFORE_ALL, keysOf, parseAddressKey } from "./owner-key";
 import type { OwnerStorage, StoredConfig } from "./owner-storage";
 import { Pool } from "./pool";
+import { ReleasedTokens } from "./released-tokens";
+
+/** Positions reserved at once: a row of a table for so many addresses. */
+const RESERVED_POSITIONS = 1_000;
 
 export interface OwnerMemory {
   config: ActiveConfig;
   pool: Pool;
-  /** position of the newest row ever written */
+  /** no row has had a greater position, deleted rows included */
   counter: number;
+  /** the position up to which all are reserved, as it is on disk (reservePositions) */
+  reserved: number;
+  released: ReleasedTokens;
 }
 
 /**
@@ -25,7 +32,9 @@ export interface OwnerMemory {
  */
 export function loadMemory(storage: OwnerStorage, ports: { random: Random; recorder: Recorder }, trustPages: boolean): OwnerMemory {
   const config = readOwnerConfig(storage.configLoad());
-  const memory: OwnerMemory = { config, pool: new Pool(ports.random), counter: storage.counterLoad() };
+  const reserved = storage.reservedLoad();
+  const released = new ReleasedTokens(storage);
+  const memory: OwnerMemory = { config, pool: new Pool(ports.random), counter: reserved, reserved, released };
   configurePool(memory.pool, config);
   const rows = rowsIn(storage, config.active);
   if (trustPages && loadPages(storage, memory) && memory.pool.takenCount() === rows) return memory;
@@ -63,7 +72,7 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
   if (!equalSets(setOf(keptBefore), setOf(kept))) deleteRowsOutside(storage, kept);
   storage.receivingRetain(config.receiving.map(({ handoff }) => handoff));
   for (const segment of vanished) storage.pagesDelete(formatPrefix(segment));
-  if (config.retired) storage.releasedClear();
+  if (config.retired) memory.released.clear();
 
   memory.config = config;
   configurePool(memory.pool, config);
@@ -74,6 +83,16 @@ export function applyConfig(storage: OwnerStorage, memory: OwnerMemory, next: St
 /** Stores the pages that changed since the last call; to be called in the transaction of the rows that changed them. */
 export function savePages(storage: OwnerStorage, pool: Pool): void {
   for (const page of pool.takeDirtyPages()) storage.pageSave(page);
+}
+
+/**
+ * Reserves positions for rows that were given new ones, in the transaction of these rows (rule 3). A start begins behind what is reserved, whatever became of
+ * the rows. So no position, and no gen, is ever given out twice, and most creates write nothing here.
+ */
+export function reservePositions(storage: OwnerStorage, memory: OwnerMemory): void {
+  if (memory.counter <= memory.reserved) return;
+  memory.reserved = memory.counter + RESERVED_POSITIONS;
+  storage.reservedSave(memory.reserved);
 }
 
 function configurePool(pool: Pool, config: ActiveConfig): void {

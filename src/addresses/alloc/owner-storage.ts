@@ -40,6 +40,15 @@ export interface StoredReceiving {
   sealed: boolean;
 }
 
+/** Tokens that were released recently. */
+export interface ReleasedList {
+  /** greater than those of older lists */
+  id: number;
+  /** until when they are remembered (ms since the epoch) */
+  expiresMs: number;
+  tokens: string[];
+}
+
 export interface OwnerStorage {
   /** Runs `body` once, synchronously. Its writes are kept if it returns, and undone if it throws. */
   transaction<T>(body: () => T): T;
@@ -48,9 +57,9 @@ export interface OwnerStorage {
   configLoad(): StoredConfig | undefined;
   configSave(config: StoredConfig): void;
 
-  /** The position of the newest row ever written, deleted rows included; 0 = none. */
-  counterLoad(): number;
-  counterSave(counter: number): void;
+  /** The position up to which all are reserved: no row has had a greater one. 0 at first. */
+  reservedLoad(): number;
+  reservedSave(position: number): void;
 
   /** A plain insert: throws when the address or the token already has a row. The key guards that an address has one holder (I1). */
   rowInsert(row: StoredRow): void;
@@ -76,11 +85,11 @@ export interface OwnerStorage {
   /** Forgets all hand-offs but these. */
   receivingRetain(handoffs: readonly number[]): void;
 
-  /** Remembers the token until `expiresMs`; a repeat prolongs it. */
-  releasedSave(token: string, expiresMs: number): void;
-  releasedHas(token: string, nowMs: number): boolean;
-  /** Forgets expired tokens, oldest first, looking at no more than `lookAt` of them, and whatever exceeds `keepMax`. */
-  releasedTrim(options: { nowMs: number; lookAt: number; keepMax: number }): void;
+  /** By id. */
+  releasedLists(): Iterable<ReleasedList>;
+  /** Adds the list, or replaces the one of its id. */
+  releasedSave(list: ReleasedList): void;
+  releasedDelete(id: number): void;
   releasedClear(): void;
 
   pagesLoad(): Iterable<StoredPage>;

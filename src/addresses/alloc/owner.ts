@@ -7,14 +7,15 @@
  * - A token has at most one row, and none while it is remembered as released.
  * - Rows exist only inside segments that are owned or being received. An owner that is retired or was never configured writes nothing.
  *
- * All allocate, release and seed calls of one turn of the event loop share one transaction (owner-batch.ts). A refused call leaves nothing behind.
+ * All allocate, release and seed calls of one turn of the event loop share one transaction (owner-batch.ts). While others wait, a turn waits for the
+ * last commit (rule 24). A refused call leaves nothing behind.
  * A lost transaction rejects every call of its drain. Memory has no undo, so it is read from storage again. A caller whose call was rejected knows
  * nothing: it repeats the call with the same token, or releases the token.
  *
  * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a second owner.
  */
 import { assert } from "../../core/base/assert";
-import { type BatchCounters, Batcher } from "../../core/base/batch";
+import { type BatchCounters, Batcher, COMMIT_LOST } from "../../core/base/batch";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { COPY_ROWS_MAX, OWNER_QUEUE_ITEMS_MAX } from "../rpc/limits";
 import type { BitmapCheck, RepairedOwner } from "../rpc/repair";
@@ -46,6 +47,10 @@ import type { OwnerStorage } from "./owner-storage";
 
 export interface OwnerPorts {
   storage: OwnerStorage;
+  /** Resolves when everything written so far is durable; rejects when it is lost. */
+  durable(): Promise<void>;
+  /** Ends the object: a commit was lost. Its next call starts it from what is stored. */
+  abort(reason: string): void;
   clock: Clock;
   random: Random;
   recorder: Recorder;
@@ -56,6 +61,11 @@ export interface OwnerPorts {
 /** A call found the queue full; nothing of it was applied. Only name and message survive RPC. */
 class OwnerOverloadedError extends Error {
   override name = "OwnerOverloadedError";
+}
+
+/** A commit was lost before the call began; nothing of it was applied. */
+class OwnerEndedError extends Error {
+  override name = "OwnerEndedError";
 }
 
 export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
@@ -77,6 +87,13 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
       onFailure: (error) => this.#forget(error),
       queueWeightMax: OWNER_QUEUE_ITEMS_MAX,
       weigh: (operation) => operation.items.length,
+      commits: {
+        durable: () => ports.durable(),
+        unbegun: () => {
+          throw new OwnerEndedError(COMMIT_LOST);
+        },
+        end: (error) => this.#end(error),
+      },
     });
   }
 
@@ -231,6 +248,11 @@ export class Owner implements ServiceCIDRRpc, InspectedOwner, RepairedOwner {
     // After a failure the pages are not trusted: they may have had an address free that has a row, which made the transaction fail.
     this.#memory ??= loadMemory(this.#ports.storage, this.#ports, false);
     return this.#memory;
+  }
+
+  #end(error: unknown): void {
+    this.#ports.recorder.log("error", COMMIT_LOST, { error: String(error) });
+    this.#ports.abort(COMMIT_LOST);
   }
 
   #forget(error: unknown): void {

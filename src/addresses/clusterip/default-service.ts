@@ -39,6 +39,11 @@ export class DefaultService implements StoreObserver {
     this.#request = createRequest(config.apiServerServiceIP);
   }
 
+  /** The Coordinator has given out its address, so the cluster has begun. Somebody may have deleted it since. */
+  get isThere(): boolean {
+    return this.ports.exists(KEY);
+  }
+
   /** Makes the Service unless it is there; where that fails it asks to be called again. Never rejects. */
   ensure(): Promise<void> {
     this.#making ??= this.#make()
@@ -59,11 +64,11 @@ export class DefaultService implements StoreObserver {
   }
 
   async #make(): Promise<void> {
-    if (this.ports.exists(KEY)) return;
+    if (this.isThere) return;
     // Before the first await: a crash in the middle of it leaves an alarm behind.
     this.ports.wakeAt(this.ports.clock.now() + RETRY_MS);
     const problem = await this.#attempt();
-    if (problem === "" || this.ports.exists(KEY)) {
+    if (problem === "" || this.isThere) {
       this.#told = "";
       return;
     }

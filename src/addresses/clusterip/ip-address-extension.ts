@@ -77,6 +77,10 @@ export class IPAddressExtension implements StoreExtension<IPAddressSupply> {
     this.#settling.set(operation, this.ports.ledger.releasesOfThisTurn());
   }
 
+  turnEnding(): void {
+    this.ports.ledger.sealReleases();
+  }
+
   turnCommitted(): void {
     this.ports.ledger.turnCommitted();
     if (this.#touched) this.ports.touched?.();

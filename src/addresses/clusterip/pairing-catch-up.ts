@@ -1,6 +1,6 @@
 /**
  * Sends IPAddress objects again that a crash may have kept from being sent. The mark `paired` is the revision up to which all of them are
- * known to be stored. A repeat changes nothing.
+ * known to be stored. It is written when it lags, so a start sends some again that are there. A repeat changes nothing.
  */
 import type { Service } from "../../api/meta/kubernetes";
 import type { ChangeType } from "../../api/meta/watch-event";
@@ -23,20 +23,46 @@ export interface PairingCatchUpPorts {
 
 /** The name of the mark. */
 const PAIRED = "paired";
+/** Changes that the mark may lag behind: what a start sends again at most, besides what is not stored. One call and a few reads each. */
+const LAG_MAX = 50;
 /** History entries or objects looked at together. */
 const PAGE_ENTRIES = 1_000;
 
 export class PairingCatchUp {
+  /** Changes since the mark was moved, at most. Revisions would not do: a start leaves some out. */
+  #changes = 0;
+  #hasBegun = false;
+
   constructor(private readonly ports: PairingCatchUpPorts) {}
 
-  /** Inside a turn's transaction: moves the mark. */
+  /** A change is in the turn under way. */
+  changed(): void {
+    this.#changes++;
+  }
+
+  /**
+   * Inside a turn's transaction: moves the mark if it lags. A mark behind the history would have every object sent again. Before `begin` it stays: what
+   * stands behind it has not been sent again.
+   */
   saveMark(): void {
-    const { head, pairing, storage } = this.ports;
-    storage.numberSet(PAIRED, pairing.pairedThrough(head()));
+    if (!this.#hasBegun) return;
+    const { floor, head, pairing, storage } = this.ports;
+    const mark = storage.numberGet(PAIRED);
+    if (this.#changes <= LAG_MAX && mark >= floor()) return;
+    const through = pairing.pairedThrough(head());
+    if (through <= mark) return;
+    storage.numberSet(PAIRED, through);
+    this.#changes = 0;
+  }
+
+  /** The turn's transaction was lost, and with it where the mark was moved to. */
+  turnLost(): void {
+    this.#changes = Infinity;
   }
 
   /** After a start. Until an object is written the mark stays before its change. */
   begin(stored: Pick<StoreStorage, "historySince" | "objectScan">): void {
+    this.#hasBegun = true;
     const mark = this.ports.storage.numberGet(PAIRED);
     // The trimmed history is gone: every held address is sent again.
     if (mark < this.ports.floor()) this.#pairObjects(stored.objectScan("", ""));
@@ -49,6 +75,7 @@ export class PairingCatchUp {
       const entries = history.historySince(after, PAGE_ENTRIES);
       const last = entries.at(-1);
       if (!last) return;
+      this.#changes += entries.length;
       this.#pairAgain(entries);
       after = last.revision;
     }

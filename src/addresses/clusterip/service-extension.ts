@@ -9,7 +9,7 @@
  * On disk at a crash before turn 2: at most rows at owners and IPAddress objects that nobody refers to; the ledger's audit releases them. After turn
  * 2: the Service and its allocation rows; PairingCatchUp sends the IPAddress objects again.
  */
-import type { KeptCounters } from "../metrics/kept-counters";
+import type { CountKeeper } from "../ledger/count-keeper";
 import type { NodePortMetrics } from "../metrics/node-port-metrics";
 import type { Service } from "../../api/meta/kubernetes";
 import { invalid, tooManyRequests } from "../../api/meta/status";
@@ -39,8 +39,8 @@ export interface ServicePorts {
   pairing: Pairing;
   topology: TopologySource;
   nodePortMetrics?: Pick<NodePortMetrics, "allocated" | "failed">;
-  /** of addresses and node ports; kept with the store's commits */
-  counters?: Pick<KeptCounters, "save" | "lost">;
+  /** of addresses and node ports */
+  counts?: Pick<CountKeeper, "sealTurn" | "turnLost">;
   /** the store's newest revision */
   head(): number;
   /** changes up to it are no longer in the history */
@@ -112,6 +112,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   committed(change: CommittedChange, operation: Operation<ServiceSupply> | undefined): void {
     const { ledger, nodePorts, pairing } = this.ports;
+    this.#catchUp.changed();
     nodePorts.committed(change.key, change.before as Service | undefined, change.after as Service | undefined);
     for (const band of (operation && this.#nodePorts.get(operation)) ?? []) this.ports.nodePortMetrics?.allocated(band);
     const held = new Set(change.after ? heldAddresses(change.after as Service) : []);
@@ -141,8 +142,12 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   sealTurn(): void {
     this.ports.topology.counts.save();
-    this.ports.counters?.save();
+    this.ports.counts?.sealTurn();
     this.#catchUp.saveMark();
+  }
+
+  turnEnding(): void {
+    this.ports.ledger.sealReleases();
   }
 
   turnCommitted(): void {
@@ -153,7 +158,9 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   turnLost(): void {
     this.#unpaired = false;
-    this.ports.counters?.lost();
+    this.#catchUp.turnLost();
+    this.ports.topology.counts.lost();
+    this.ports.counts?.turnLost();
     this.ports.pairing.lostAfter(this.ports.head());
     this.ports.ledger.turnLost();
   }
@@ -166,10 +173,18 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     if (operation.supply) this.ports.ledger.ended(operation.supply.taken.map(({ address }) => address));
   }
 
-  /** After a start: what a crash may have left undone, IPAddress objects not sent and rows at owners that nobody knows. Never rejects. */
+  /** Sends IPAddress objects that a crash may have kept from being sent. */
+  pairAgain(stored: Pick<StoreStorage, "historySince" | "objectScan">): void {
+    this.#catchUp.begin(stored);
+  }
+
+  /**
+   * After a start, before its first write is committed: what a crash may have left undone, IPAddress objects not sent and rows at owners that nobody
+   * knows. Never rejects.
+   */
   async recover(stored: Pick<StoreStorage, "historySince" | "objectScan">): Promise<void> {
     const { ledger } = this.ports;
-    this.#catchUp.begin(stored);
+    this.pairAgain(stored);
     await ledger.audit();
     await ledger.releases.drain();
   }

@@ -38,7 +38,7 @@ export interface ServiceRepairPorts extends RowRepairPorts {
   ipAddresses(): Pick<RepairedAddresses, "restoreMany">;
 }
 
-export class ServiceRepair implements RepairedServices {
+export class ServiceRepair implements Pick<RepairedServices, "makeWhole" | "giveUp"> {
   readonly #rows: RowRepair;
 
   constructor(private readonly ports: ServiceRepairPorts) {
@@ -65,7 +65,7 @@ export class ServiceRepair implements RepairedServices {
     return this.ports.internally(() =>
       items.map(({ address, token, gen }): GiveUpResult => {
         if (ledger.isInFlight(token)) return "busy";
-        if (storage.releaseHas(token)) return "pending";
+        if (ledger.isReleasing(token)) return "pending";
         if (storage.allocationGet(address)?.token !== token) {
           ledger.giveBack([{ family: familyOfText(address), address, token, gen }]);
           return "released";

@@ -5,9 +5,10 @@ import { NodePortMetrics } from "../metrics/node-port-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
-import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc } from "../../api/rpc/store";
+import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
-import { type ChangeFilter, type Followers, pokingFollowers } from "../../api/store/feeds/follower-pokes";
+import type { Poke } from "../../api/store/feeds/deliveries";
+import { type ChangeFilter, type Followers, pokesOfAll, pokingFollowers } from "../../api/store/feeds/follower-pokes";
 import { directoryKey } from "../../tenancy/directory-keys";
 import type { CoordinatorRpc } from "../rpc/topology";
 import type { IPAddressesRpc } from "../rpc/ip-addresses";
@@ -18,6 +19,7 @@ import type {
   RepairedAddresses,
   RepairedServices,
   WholeResult,
+  WholeServices,
   WrittenAddress,
 } from "../rpc/repair";
 import type {
@@ -91,14 +93,15 @@ export class ServicesStore
   readonly #nodePortMetrics: NodePortMetrics;
   readonly #counts: CountKeeper;
   #bootstrapping: Promise<void> | undefined;
-  #recovered: Promise<void> | undefined;
+  /** what a crash may have left undone has been begun; undefined = not yet */
+  #recovering: Promise<void> | undefined;
 
   constructor(ports: ServicesStorePorts) {
     const { clock, recorder, peers } = ports;
-    const counted = (): void => this.#counts.changed();
-    const metrics = new AllocationMetrics(ports.allocationCounts, counted);
-    const nodePortMetrics = new NodePortMetrics(ports.ledger, counted);
-    const counters = keptTogether(metrics, nodePortMetrics);
+    const refused = (): void => counts.refused();
+    const metrics = new AllocationMetrics(ports.allocationCounts, refused);
+    const nodePortMetrics = new NodePortMetrics(ports.ledger, refused);
+    const counts = new CountKeeper({ clock, recorder, metrics: keptTogether(metrics, nodePortMetrics), storage: ports.ledger });
     const nodePorts = new NodePorts(ports.nodePorts, ports.random);
     const stored = (key: string): string | undefined => this.store.storage.objectGet(key)?.data;
     const parts = ledgerParts(ports, {
@@ -118,7 +121,7 @@ export class ServicesStore
       nodePortMetrics,
       pairing,
       topology,
-      counters,
+      counts,
       head: () => this.store.revision,
       floor: () => this.store.floor,
       unpaired: pokeRepair,
@@ -133,7 +136,13 @@ export class ServicesStore
       },
       ports,
     );
-    const followers = pokingFollowers(clock, (createdOnly, met) => peers.followers(createdOnly, met), ports.filters);
+    const followers = pokingFollowers({
+      clock,
+      followers: (createdOnly, met) => peers.followers(createdOnly, met),
+      news: () => this.news,
+      filters: ports.filters,
+      deliveries: () => this.deliveries,
+    });
     super(ports, extension, [defaultService, followers]);
     this.#ports = ports;
     this.defaultService = defaultService;
@@ -142,7 +151,7 @@ export class ServicesStore
     this.#metrics = metrics;
     this.#nodePorts = nodePorts;
     this.#nodePortMetrics = nodePortMetrics;
-    this.#counts = new CountKeeper({ clock, recorder, metrics: counters, storage: ports.ledger });
+    this.#counts = counts;
     this.#repair = new ServiceRepair({
       clock,
       recorder,
@@ -161,8 +170,10 @@ export class ServicesStore
       internally: (work) => this.store.internally(work),
     });
     ledger.releases.rearm();
-    // Before the first commit nothing waits to be paired, and starting a cluster must not wake its Coordinator.
-    if (!this.store.isUntouched) this.#recovered = extension.recover(this.store.storage).then(pokeRepair);
+    // Before the first commit nothing was left undone, and starting a cluster must not wake its Coordinator.
+    if (!this.store.isUntouched) return;
+    extension.pairAgain(this.store.storage);
+    this.#recovering = Promise.resolve();
   }
 
   get ledger(): AddressLedger {
@@ -173,31 +184,50 @@ export class ServicesStore
     return this.#parts.topology;
   }
 
-  ensureBootstrapped(): Promise<void> {
+  override write(request: WriteRequest): Promise<WriteResult> {
+    void this.#recovered();
+    return super.write(request);
+  }
+
+  ensureBootstrapped(namespace?: string): Promise<void> {
     this.#bootstrapping ??= this.#bootstrap().catch((error: unknown) => {
       this.#bootstrapping = undefined;
       throw error;
     });
-    return this.#bootstrapping;
+    if (namespace !== undefined) void this.namespaces.learn(namespace);
+    if (!this.defaultService.isThere) return this.#bootstrapping;
+    // The cluster has begun: what is left hinders no write.
+    this.#bootstrapping.catch(() => undefined);
+    return Promise.resolve();
   }
 
   /** Only what is kept is shown. The answer leaves when a write of now is durable. */
   async allocations(): Promise<CidrAllocations[]> {
-    this.#counts.keep();
+    this.#counts.show();
     return this.#metrics.keptValues();
   }
 
   /** The gauges are of now; of the counters only what is kept is shown. */
   async nodePortAllocations(): Promise<NodePortAllocations> {
-    this.#counts.keep();
+    this.#counts.show();
     return { ...this.#nodePorts.usage(), ...this.#nodePortMetrics.keptValues() };
   }
 
   makeWhole(items: HeldAddress[]): Promise<WholeResult[]> {
+    void this.#recovered();
     return this.#repair.makeWhole(items);
   }
 
+  async makeServicesWhole(items: HeldAddress[], seen: ComparedService[]): Promise<WholeServices> {
+    const nodePorts = this.makeNodePortsWhole(seen).catch((error: unknown) => {
+      this.#ports.recorder.log("warn", "node ports could not be compared with their rows", { services: seen.length, error: String(error) });
+      return null;
+    });
+    return { addresses: await this.makeWhole(items), nodePorts: await nodePorts };
+  }
+
   giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]> {
+    void this.#recovered();
     return this.#repair.giveUp(items);
   }
 
@@ -224,23 +254,46 @@ export class ServicesStore
 
   override async maintain(): Promise<void> {
     this.#counts.keep();
-    await this.#recovered;
+    await this.#recovered();
     await this.#extension.maintain();
     await this.defaultService.ensure();
+  }
+
+  protected override pokes(): Poke[] {
+    const { filters, peers } = this.#ports;
+    return [
+      ...super.pokes(),
+      ...pokesOfAll({ followers: (createdOnly, met) => peers.followers(createdOnly, met), filters, news: () => this.news }),
+    ];
   }
 
   /** The object's alarm went off. Never rejects. */
   async alarm(): Promise<void> {
     this.#parts.alarm.rang();
+    void this.#recovered();
     await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
+  }
+
+  /**
+   * Once after a start, before the first write: reads need nothing of it, so a store that only they wake calls nobody. Where no write comes, cron
+   * begins it: the note of the write that a crash cut off brings it here. Never rejects.
+   */
+  #recovered(): Promise<void> {
+    this.#recovering ??= this.#extension.recover(this.store.storage).then(this.#parts.pokeRepair);
+    return this.#recovering;
   }
 
   /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */
   async #bootstrap(): Promise<void> {
     const { clock, peers } = this.#ports;
+    const { topology } = this.#parts;
+    if (this.defaultService.isThere) {
+      await Promise.all([this.#enterInDirectory(), topology.current()]);
+      return;
+    }
     await this.#enterInDirectory();
     const ready = peers.coordinator().readyTopology(BOOTSTRAP_WAIT_MS);
-    this.#parts.topology.adopt(await withTimeout(clock, 2 * BOOTSTRAP_WAIT_MS, ready));
+    topology.adopt(await withTimeout(clock, 2 * BOOTSTRAP_WAIT_MS, ready));
     await this.defaultService.ensure();
   }
 

@@ -4,11 +4,12 @@
  */
 import { EventRecorder, type EventRecorderPorts } from "../../api/events/event-recorder";
 import type { FedPage } from "../../api/rpc/object-feed";
+import type { StoreCursor } from "../../api/rpc/object-links";
 import type { CollectionRequest, GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
 import { type Publisher, publisherAt } from "../../api/store/list/publisher";
 import { clusterName } from "../../tenancy/cluster-id";
-import type { CoordinatorRpc, RangesReading, RangesRpc, Topology } from "../rpc/topology";
+import type { CoordinatorRpc, RangesNews, RangesReading, RangesRpc, RepairedRanges, Topology } from "../rpc/topology";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../topology/topology-copy";
 import { Coordinator, type CoordinatorPorts } from "./coordinator";
 import type { CoordinatorPeers } from "./coordinator-ports";
@@ -36,7 +37,7 @@ export interface CoordinatorStorePorts extends ClusterStorePorts, Pick<Coordinat
   setAlarm(atMs: number): void;
 }
 
-export class CoordinatorStore extends ClusterStore<Fence> implements CoordinatorRpc, RangesRpc {
+export class CoordinatorStore extends ClusterStore<Fence> implements CoordinatorRpc, RangesRpc, RepairedRanges {
   readonly coordinator: Coordinator;
   readonly #ports: CoordinatorStorePorts;
   readonly #copies: Publisher;
@@ -95,6 +96,12 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
     const reading = rangesReading(this.#ports.topology.load(), this.store.revision);
     await this.store.afterPublication(() => undefined);
     return reading;
+  }
+
+  async rangesSince(cursor: StoreCursor): Promise<RangesNews> {
+    const fed = await this.objectsSince(cursor, 1);
+    const owners = this.#ports.topology.load().claims.map(({ ownerUid }) => ownerUid);
+    return { isSame: fed.kind === "changes" && fed.changes.length === 0, owners: [...new Set(owners)] };
   }
 
   override async write(request: WriteRequest): Promise<WriteResult> {

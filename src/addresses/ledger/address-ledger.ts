@@ -11,6 +11,7 @@
 import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import { RELEASE_WAIT_MS } from "../rpc/limits";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { assert } from "../../core/base/assert";
 import { orderedUuid } from "../../core/base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
@@ -45,8 +46,10 @@ export class AddressLedger {
   readonly releases: PendingReleases;
   readonly #supply: AddressSupply;
   readonly #inFlight = new Set<string>();
-  /** outbox rows that the turn under way has added */
-  #added: PendingRelease[] = [];
+  /** what the turn under way gives back, by token */
+  readonly #added = new Map<string, PendingRelease>();
+  /** the same once it is written */
+  #sealed: PendingRelease[] = [];
   /** what all changes of that turn wait for, once one does; `follow` says what sends the rows */
   #awaited: { sent: Promise<void>; follow(sending: Promise<void>): void } | undefined;
   readonly #audit: LedgerAudit;
@@ -135,7 +138,7 @@ export class AddressLedger {
   drop(key: string, address: string): void {
     const { storage } = this.ports;
     const allocation = storage.allocationTake(address, key);
-    if (allocation) this.#added.push(this.releases.add(allocation));
+    if (allocation) this.#add(allocation);
   }
 
   /** Whether an object took the address and does not hold it: it went without a release. */
@@ -154,7 +157,21 @@ export class AddressLedger {
 
   /** Inside a transaction that refuses a supplied operation: what it took goes back. */
   giveBack(taken: readonly TakenAddress[]): void {
-    for (const address of taken) this.#added.push(this.releases.add(address));
+    for (const address of taken) this.#add(address);
+  }
+
+  /** Whether the address that was taken under this token is being given back, by the turn under way, too. */
+  isReleasing(token: string): boolean {
+    return this.#added.has(token) || this.releases.has(token);
+  }
+
+  /** The last thing in the transaction of a turn: writes what it gives back. */
+  sealReleases(): void {
+    if (this.#added.size === 0) return;
+    // A change of the turn may have failed alone, and was undone: then its object still holds the addresses.
+    this.#sealed = [...this.#added.values()].filter(({ address, token }) => this.tokenOf(address) !== token);
+    this.#added.clear();
+    this.releases.write(this.#sealed);
   }
 
   /** Resolves when the releases that this turn adds were tried, or after RELEASE_WAIT_MS. To be asked for inside the turn. */
@@ -166,18 +183,18 @@ export class AddressLedger {
 
   /** After the turn's transaction: sends what it added. */
   turnCommitted(): void {
-    if (this.#added.length === 0 && !this.#awaited) return;
-    // A change of the turn may have failed alone, and its rows with it: then its object still holds the addresses.
-    const added = this.#added.filter(({ token }) => this.ports.storage.releaseHas(token));
-    const sending = added.length > 0 ? this.releases.send(added) : Promise.resolve();
+    assert(this.#added.size === 0, "what a turn gives back is written in its transaction");
+    if (this.#sealed.length === 0 && !this.#awaited) return;
+    const sending = this.#sealed.length > 0 ? this.releases.send(this.#sealed) : Promise.resolve();
     this.#awaited?.follow(sending);
-    this.#added = [];
+    this.#sealed = [];
     this.#awaited = undefined;
   }
 
   /** The turn's transaction was lost, and its outbox rows with it. */
   turnLost(): void {
-    this.#added = [];
+    this.#added.clear();
+    this.#sealed = [];
     // What the turn was to give back has no outbox row: all owners are audited anew.
     this.#audit.startOver();
     this.#awaited?.follow(Promise.resolve());
@@ -196,6 +213,10 @@ export class AddressLedger {
   /** The same of every row of every owner, however old. Never rejects. */
   auditAll(): Promise<void> {
     return this.#audit.all();
+  }
+
+  #add(held: IPAddressDelete): void {
+    this.#added.set(held.token, this.releases.made(held));
   }
 
   #await(): { sent: Promise<void>; follow(sending: Promise<void>): void } {

@@ -2,8 +2,9 @@
  * How many addresses each owner has given out, by family and band, as its last answer showed. The free ones are the size that the topology gives the
  * owner now, less these. So a range that is added or taken away counts at once, before its owner is asked again.
  *
- * Hints: they steer the draw of an owner, and "full" is answered only after the Coordinator has asked the owners (address-supply.ts). They are
- * kept with the store's commits. So the one owner with room is found at once after a restart, too.
+ * Hints: they steer the draw of an owner, and "full" is answered only after the Coordinator has asked the owners (address-supply.ts). Those on disk
+ * differ from what is known by an eighth of what is free, and are written again when they differ by more. So the one owner with room is found at once
+ * after a restart, too, and most creates write no count.
  */
 import { parseAddress } from "../../core/net/address";
 import { FAMILIES, type Family } from "../../core/net/family";
@@ -24,8 +25,14 @@ export interface FreeCountStorage {
   takenCountsDelete(ownerUid: string): void;
 }
 
+const BANDS = ["dynamic", "static"] as const;
+/** What the counts on disk may differ by: one part in so many of what is free. */
+const PARTS = 8;
+
 interface KnownCounts {
   taken: OwnerTakenCounts;
+  /** as on disk, or as the next commit writes them; undefined = not there */
+  kept: OwnerTakenCounts | undefined;
   /** place of the newest fact in the order in which facts came */
   at: number;
 }
@@ -33,11 +40,13 @@ interface KnownCounts {
 export class FreeCounts {
   readonly #known = new Map<string, KnownCounts>();
   readonly #unsaved = new Set<string>();
+  /** of the last `save`, whose transaction may still be lost */
+  #saved: string[] = [];
   #sequence = 0;
 
   /** `storage` is given where draws are made that a restart should go on with. */
   constructor(private readonly storage?: FreeCountStorage) {
-    for (const taken of storage?.takenCountsLoad() ?? []) this.#known.set(taken.ownerUid, { taken, at: 0 });
+    for (const taken of storage?.takenCountsLoad() ?? []) this.#known.set(taken.ownerUid, { taken, kept: copyOf(taken), at: 0 });
   }
 
   /** Grows with each note. An answer that was requested after a note is newer than the note. */
@@ -60,7 +69,7 @@ export class FreeCounts {
     if (band === undefined || taken[band] === 0) return;
     taken[band]--;
     known.at = ++this.#sequence;
-    this.#unsaved.add(ownerUid);
+    this.#keep(topology, known);
   }
 
   /** The counts that came with a topology: of owners about which nothing is known here. Owners that are gone are forgotten. */
@@ -88,16 +97,23 @@ export class FreeCounts {
     return { dynamic: Math.max(0, size.dynamic - taken.dynamic), static: Math.max(0, size.static - taken.static) };
   }
 
-  /** Writes what has changed; inside a transaction of the store. */
+  /** Writes what differs by too much; inside a transaction of the store, after which `lost` is called if it did not take place. */
   save(): void {
     const { storage } = this;
     if (!storage) return;
-    for (const ownerUid of this.#unsaved) {
-      const known = this.#known.get(ownerUid);
-      if (known) storage.takenCountsSave(known.taken);
-      else storage.takenCountsDelete(ownerUid);
-    }
+    this.#saved = [...this.#unsaved];
     this.#unsaved.clear();
+    for (const ownerUid of this.#saved) {
+      const known = this.#known.get(ownerUid);
+      if (!known) storage.takenCountsDelete(ownerUid);
+      else storage.takenCountsSave((known.kept = copyOf(known.taken)));
+    }
+  }
+
+  /** The writes of the last `save` are lost: the next one repeats them. */
+  lost(): void {
+    for (const ownerUid of this.#saved) this.#unsaved.add(ownerUid);
+    this.#saved = [];
   }
 
   #set(topology: Topology, ownerUid: string, free: AllocateAnswer["free"]): void {
@@ -107,7 +123,21 @@ export class FreeCounts {
       taken[family].dynamic = Math.max(0, size.dynamic - free[family].dynamic);
       taken[family].static = Math.max(0, size.static - free[family].static);
     }
-    this.#known.set(ownerUid, { taken, at: ++this.#sequence });
-    this.#unsaved.add(ownerUid);
+    const known = { taken, kept: this.#known.get(ownerUid)?.kept, at: ++this.#sequence };
+    this.#known.set(ownerUid, known);
+    this.#keep(topology, known);
   }
+
+  /** Has the counts of an owner written if those on disk are too far off. An owner without counts on disk would count as empty. */
+  #keep(topology: Topology, { taken, kept }: KnownCounts): void {
+    const isFar = FAMILIES.some((family) => {
+      const free = this.freeOf(taken.ownerUid, family, sizesOf(topology, taken.ownerUid, family));
+      return BANDS.some((band) => Math.abs(taken[family][band] - (kept?.[family][band] ?? 0)) * PARTS > free[band]);
+    });
+    if (isFar) this.#unsaved.add(taken.ownerUid);
+  }
+}
+
+function copyOf({ ownerUid, IPv4, IPv6 }: OwnerTakenCounts): OwnerTakenCounts {
+  return { ownerUid, IPv4: { ...IPv4 }, IPv6: { ...IPv6 } };
 }

@@ -1,12 +1,13 @@
 /**
  * Finds the addresses that a crash left behind, and gives them back through the ledger.
  *
- * A crash between take and commit leaves a row at the owner whose token nobody knows. The audit, at start and by cron, reads each owner's
+ * A crash between take and commit leaves a row at the owner whose token nobody knows. The audit, behind a start and by cron, reads each owner's
  * rows since its last mark. It releases what is neither in flight, nor committed, nor pending. So it does with what is committed and whose
  * object went without a release: a row of the store's table was lost, or deleted by hand. Only the store that asked for an address decides
  * that (rule 6).
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { GENTLE_TURNS, URGENT_TURNS } from "../../core/base/loop-turns";
 import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
@@ -23,6 +24,8 @@ export interface AuditedLedger {
   isInFlight(token: string): boolean;
   dropOrphaned(address: string): boolean;
   giveBack(taken: readonly TakenAddress[]): void;
+  isReleasing(token: string): boolean;
+  sealReleases(): void;
   turnCommitted(): void;
   turnLost(): void;
 }
@@ -106,7 +109,7 @@ export class LedgerAudit {
   async #auditAll(): Promise<void> {
     const { topology, clock, recorder } = this.ports;
     const { claims } = await topology.refresh();
-    const pace = new Pace(clock, REST_URGENTLY);
+    const pace = new Pace(clock, REST_URGENTLY, URGENT_TURNS.loop(clock));
     for (const uid of new Set(claims.map(({ ownerUid }) => ownerUid))) {
       try {
         for (let after: number | undefined = 0; after !== undefined;) {
@@ -122,7 +125,8 @@ export class LedgerAudit {
   async #auditSome(): Promise<void> {
     const topology = await this.ports.topology.refresh();
     const epochs = new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch]));
-    const pace = new Pace(this.ports.clock, REST_GENTLY);
+    const { clock } = this.ports;
+    const pace = new Pace(clock, REST_GENTLY, GENTLE_TURNS.loop(clock));
     for (const uid of this.#toAudit(topology)) {
       // Before its rows are read: a turn that is lost meanwhile says that they have to be read again.
       this.#audited.set(uid, epochs.get(uid) ?? 0);
@@ -151,32 +155,43 @@ export class LedgerAudit {
 
   /** Rests before each call, so that the owners of a thousand ranges, asked one after the other, keep nobody from the thread. */
   async #auditOwner(uid: string, pace: Pace): Promise<void> {
-    const mark = `audited/${uid}`;
-    const before = this.ports.storage.numberGet(mark);
-    for (let more = true; more;) {
-      await pace.rest();
-      more = await this.#auditPage(uid, mark, Infinity);
-    }
+    const { storage } = this.ports;
+    const [newMark, oldMark] = [`audited/${uid}`, `swept/${uid}`];
+    const before = storage.numberGet(newMark);
     // What was in order once may not be any more (a store that came back from a copy): some of the old rows, too, over and over.
-    let more = before > 0;
-    for (let rows = 0; more && rows < SWEPT_ROWS; rows += AUDIT_ROWS) {
+    let [hasOld, hasNew] = [before > 0, true];
+    for (let read = 0; hasOld && read < SWEPT_ROWS; read += AUDIT_ROWS) {
       await pace.rest();
-      more = await this.#auditPage(uid, `swept/${uid}`, before);
+      const rows = await this.#rowsSince(uid, storage.numberGet(oldMark));
+      hasOld = this.#auditRows(uid, { rows: rows.filter(({ position }) => position <= before), mark: oldMark, startsOver: true });
+      // A page that is not full has every new row, so most audits need no further call.
+      if (rows.length === AUDIT_ROWS) continue;
+      this.#auditRows(uid, { rows: rows.filter(({ position }) => position > before), mark: newMark });
+      hasNew = false;
+    }
+    while (hasNew) {
+      await pace.rest();
+      hasNew = this.#auditRows(uid, { rows: await this.#rowsSince(uid, storage.numberGet(newMark)), mark: newMark });
     }
   }
 
-  /** One page of rows behind the mark and up to a position; answers whether there are more. Behind the last one the sweep's mark starts over. */
-  async #auditPage(uid: string, mark: string, end: number): Promise<boolean> {
-    const { storage } = this.ports;
+  /**
+   * The rows of a page behind a mark, which moves; answers whether there are more. To be called in the turn in which the page came: commits of
+   * meanwhile are seen. `startsOver`: the mark goes back to the first row behind the last one.
+   */
+  #auditRows(
+    uid: string,
+    { rows, mark, startsOver = false }: { rows: readonly AddressRow[]; mark: string; startsOver?: boolean },
+  ): boolean {
+    const { ledger, storage } = this.ports;
     const after = storage.numberGet(mark);
-    const rows = (await this.#rowsSince(uid, after)).filter(({ position }) => position <= end);
-    // Decided in the turn that acts, after the await: commits of meanwhile are seen.
-    const undecided = rows.find((row) => this.ports.ledger.isInFlight(row.token));
+    const isFull = rows.length === AUDIT_ROWS;
+    const undecided = rows.find((row) => ledger.isInFlight(row.token));
     const last = rows.at(-1)?.position ?? after;
-    const through = undecided ? undecided.position - 1 : rows.length < AUDIT_ROWS && end !== Infinity ? 0 : last;
+    const through = undecided ? undecided.position - 1 : startsOver && !isFull ? 0 : last;
     const decided = rows.filter((row) => undecided === undefined || row.position < undecided.position);
     this.#giveBackLost(uid, decided, through === after ? undefined : () => storage.numberSet(mark, through));
-    return undecided === undefined && rows.length === AUDIT_ROWS;
+    return undecided === undefined && isFull;
   }
 
   /** One page of rows, whatever the marks say; answers where the next one begins, if any. The marks stay before undecided rows. */
@@ -203,9 +218,10 @@ export class LedgerAudit {
       storage.transaction(() => {
         for (const { address } of orphaned) ledger.dropOrphaned(address);
         // Seeding may have listed the object: then its row may be there under another token than the one that went.
-        const left = orphaned.filter(({ token }) => !storage.releaseHas(token));
+        const left = orphaned.filter(({ token }) => !ledger.isReleasing(token));
         ledger.giveBack([...lost, ...left].map((row) => ({ family: familyOfText(row.address), ...row })));
         mark?.();
+        ledger.sealReleases();
       });
     } catch (error) {
       // Else the next audit, which finds the same rows, would send them twice and count them wrongly.
@@ -221,12 +237,12 @@ export class LedgerAudit {
 
   /** What becomes of a row that no operation under way may commit: by one read of the address's allocation, and one of the object that it names. */
   #fateOf({ address, token, holder }: AddressRow): RowFate {
-    const { holds, kind, storage } = this.ports;
+    const { holds, kind, ledger, storage } = this.ports;
     if (holder.kind !== kind) return "kept";
     const allocation = storage.allocationGet(address);
     // The only row of an object that seeding has listed is known, whatever its token: repair adopts it.
     if (allocation && (allocation.token === token || allocation.token === holder.uid))
       return holds(allocation.key, address) ? "kept" : "orphaned";
-    return storage.releaseHas(token) ? "kept" : "lost";
+    return ledger.isReleasing(token) ? "kept" : "lost";
   }
 }

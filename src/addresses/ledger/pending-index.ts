@@ -29,6 +29,10 @@ export class PendingIndex {
     return this.#addressOf.size;
   }
 
+  has(token: string): boolean {
+    return this.#addressOf.has(token);
+  }
+
   /** A row that is known already changes nothing. */
   add({ token, address }: PendingAddress): void {
     if (this.#addressOf.has(token)) return;

@@ -1,19 +1,22 @@
 /**
- * The outbox of addresses to give back. The transaction that drops an address writes the row (rule 5). The row is sent before the answer,
- * again by the alarm, and by cron. Rows fail alone, each with its own backoff (rule 19). Owner and IPAddress act only on the equal token, so a
- * repeat, however late, frees nobody else's address.
+ * The outbox of addresses to give back. The transaction that drops an address writes the row (rule 5), one for all that its turn gives back. The row
+ * is sent before the answer, again by the alarm, and by cron. What fails gets a row of its own, and fails alone, each with its own backoff (rule 19).
+ * Owner and IPAddress act only on the equal token, so a repeat, however late, frees nobody else's address.
  *
  * A row says that a client was told of a free address whose owner may not know yet. A create that is refused meanwhile waits for the row
  * (take.ts).
  */
 import { type Family, familyOfText } from "../../core/net/family";
 import { PENDING_RELEASES_MAX, SUPPLY_BATCH_MAX } from "../rpc/limits";
+import { chunksOf } from "../../core/base/chunks";
+import { leastOf } from "../../core/base/extremes";
 import type { Recorder } from "../../core/base/ports";
 import type { Topology } from "../rpc/topology";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
 import { PendingIndex } from "./pending-index";
+import { ReleaseLists } from "./release-lists";
 import { ReleaseSender, type ReleaseSenderPorts } from "./release-sender";
-import type { PendingRelease, ReleaseStorage } from "./release-storage";
+import type { PendingRelease, ReleaseStorage, StoredReleaseList } from "./release-storage";
 import type { AskedAddress } from "./wanted-address";
 
 export interface ReleasePorts extends ReleaseSenderPorts {
@@ -33,6 +36,10 @@ const HURRY_INTERVAL_MS = 100;
 export class PendingReleases {
   /** the committed rows */
   #index: PendingIndex;
+  /** those of them that share a value */
+  readonly #lists: ReleaseLists;
+  /** lists of the turn under way */
+  #written: StoredReleaseList[] = [];
   /** tokens from the turn that added or read their rows until the row is gone or its round has ended: a row is in one round at a time */
   readonly #underWay = new Set<string>();
   /** those who wait until a row is gone or a round has ended */
@@ -45,7 +52,8 @@ export class PendingReleases {
   readonly #sender: ReleaseSender;
 
   constructor(private readonly ports: ReleasePorts) {
-    this.#index = new PendingIndex(ports.storage.releasesAll());
+    this.#lists = new ReleaseLists(ports.storage.releaseLists());
+    this.#index = this.#readIndex();
     this.#sender = new ReleaseSender(ports, { done: (releases) => this.#done(releases), defer: (releases) => this.#defer(releases) });
   }
 
@@ -58,15 +66,36 @@ export class PendingReleases {
     return this.#index.size;
   }
 
-  /** Writes a row. Call inside the transaction of the change; the round that sends it is `send`. */
-  add({ address, token, gen }: IPAddressDelete): PendingRelease {
-    const release: PendingRelease = { address, token, gen, attempts: 0, dueAt: this.ports.clock.now() };
-    this.ports.storage.releaseAdd(release);
-    return release;
+  /** Whether the release of this token is committed and not known to have arrived. */
+  has(token: string): boolean {
+    return this.#index.has(token);
   }
 
-  /** Sends rows that a committed transaction added; all of one turn share one round. Resolves when they were tried once; never rejects. */
+  /** A release that is to be written. */
+  made({ address, token, gen }: IPAddressDelete): PendingRelease {
+    return { address, token, gen, attempts: 0, dueAt: this.ports.clock.now() };
+  }
+
+  /** Writes what a turn gives back. Call inside its transaction, once; the round that sends it is `send`, and `reload` if there is none. */
+  write(releases: readonly PendingRelease[]): void {
+    const { storage } = this.ports;
+    const isNew = releases.filter(({ token }) => !this.has(token));
+    for (const chunk of chunksOf(isNew, SUPPLY_BATCH_MAX)) {
+      const [first, second] = chunk;
+      if (!first) continue;
+      if (!second) storage.releaseAdd(first);
+      else {
+        const list = { id: first.token, releases: chunk };
+        storage.releaseListAdd(list);
+        this.#written.push(list);
+      }
+    }
+  }
+
+  /** Sends what a committed transaction wrote; all of one turn share one round. Resolves when they were tried once; never rejects. */
   send(releases: readonly PendingRelease[]): Promise<void> {
+    for (const list of this.#written) this.#lists.add(list);
+    this.#written = [];
     for (const release of releases) {
       this.#index.add(release);
       this.#underWay.add(release.token);
@@ -133,26 +162,44 @@ export class PendingReleases {
   rearm(): void {
     const { clock, storage, wakeAt } = this.ports;
     if (this.#underWay.size >= this.count) return;
-    const rows = storage.releasesDue(Number.MAX_SAFE_INTEGER, this.#underWay.size + 1);
-    const earliest = rows.find(({ token }) => !this.#underWay.has(token));
-    if (earliest) wakeAt(Math.max(earliest.dueAt, clock.now() + REARM_MIN_MS));
+    const row = storage.releasesDue(Number.MAX_SAFE_INTEGER, this.#underWay.size + 1).find(({ token }) => !this.#underWay.has(token));
+    const idle = [...(row ? [row] : []), ...this.#listedBy(Number.MAX_SAFE_INTEGER)];
+    if (idle.length > 0) wakeAt(Math.max(leastOf(idle.map(({ dueAt }) => dueAt)), clock.now() + REARM_MIN_MS));
   }
 
   /** Memory after a lost transaction: storage alone knows what is pending. */
   reload(): void {
-    this.#index = new PendingIndex(this.ports.storage.releasesAll());
+    this.#written = [];
+    this.#index = this.#readIndex();
+  }
+
+  #readIndex(): PendingIndex {
+    const index = new PendingIndex(this.ports.storage.releasesAll());
+    for (const release of this.#lists.all()) index.add(release);
+    return index;
+  }
+
+  /** Releases in lists that are due and in no round yet, at most one call's: all are in a round unless the object has just begun, or its disk failed. */
+  #listedBy(now: number): PendingRelease[] {
+    const idle: PendingRelease[] = [];
+    for (const release of this.#lists.all()) {
+      if (idle.length === SUPPLY_BATCH_MAX) break;
+      if (release.dueAt <= now && !this.#underWay.has(release.token)) idle.push(release);
+    }
+    return idle;
   }
 
   /** The rows that are due and in no round yet, as many as fit into one call; from now on they are under way. */
   #beginDue(now: number): PendingRelease[] {
     // Rows under way stay due, and there may be many of an owner that does not answer: they hold up no other row (rule 19).
     const due = this.ports.storage.releasesDue(now, SUPPLY_BATCH_MAX + this.#underWay.size);
-    return this.#begin(due.filter(({ token }) => !this.#underWay.has(token)).slice(0, SUPPLY_BATCH_MAX));
+    const rows = due.filter(({ token }) => !this.#underWay.has(token));
+    return this.#begin([...this.#listedBy(now), ...rows].slice(0, SUPPLY_BATCH_MAX));
   }
 
   #beginOf(address: string): PendingRelease[] {
     const idle = this.#index.tokensOf(address).filter((token) => !this.#underWay.has(token));
-    return this.#begin(idle.flatMap((token) => this.ports.storage.releaseGet(token) ?? []));
+    return this.#begin(idle.flatMap((token) => this.#lists.get(token) ?? this.ports.storage.releaseGet(token) ?? []));
   }
 
   #begin(releases: PendingRelease[]): PendingRelease[] {
@@ -197,8 +244,10 @@ export class PendingReleases {
   #done(releases: readonly PendingRelease[]): void {
     const { storage } = this.ports;
     storage.transaction(() => {
-      for (const { token } of releases) storage.releaseDelete(token);
+      for (const { token } of releases) if (!this.#lists.has(token)) storage.releaseDelete(token);
+      for (const id of this.#lists.emptyWithout(releases)) storage.releaseListDelete(id);
     });
+    this.#lists.delete(releases);
     for (const { token, address } of releases) {
       this.#index.delete(token);
       this.#underWay.delete(token);
@@ -207,18 +256,24 @@ export class PendingReleases {
     this.#wake();
   }
 
-  /** A row that was tried before its time keeps it. */
+  /** A row that was tried before its time keeps it. What shares a value gets a row. */
   #defer(releases: readonly PendingRelease[]): void {
     const { clock, random, storage } = this.ports;
     const now = clock.now();
-    const due = releases.filter(({ dueAt }) => dueAt <= now);
     storage.transaction(() => {
-      for (const release of due) {
-        const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(release.attempts, 10));
-        release.attempts++;
-        release.dueAt = now + delay / 2 + random.below(delay);
-        storage.releaseDefer(release.token, release.attempts, release.dueAt);
+      for (const release of releases) {
+        const isListed = this.#lists.has(release.token);
+        const isDue = release.dueAt <= now;
+        if (isDue) {
+          const delay = Math.min(BACKOFF_MAX_MS, BACKOFF_BASE_MS * 2 ** Math.min(release.attempts, 10));
+          release.attempts++;
+          release.dueAt = now + delay / 2 + random.below(delay);
+        }
+        if (isListed) storage.releaseAdd(release);
+        else if (isDue) storage.releaseDefer(release.token, release.attempts, release.dueAt);
       }
+      for (const id of this.#lists.emptyWithout(releases)) storage.releaseListDelete(id);
     });
+    this.#lists.delete(releases);
   }
 }

@@ -81,10 +81,10 @@ export class RowRepair {
   /** A row that was taken for this very object is its own, unless somebody is about to commit or to release it. */
   async #adopt(found: readonly { one: Case; row: AddressRow }[]): Promise<void> {
     if (found.length === 0) return;
-    const { ledger, storage } = this.ports;
+    const { ledger } = this.ports;
     await this.ports.internally(() => {
       for (const { one, row } of found) {
-        if (ledger.isInFlight(row.token) || storage.releaseHas(row.token) || !this.#isAsBefore(one)) one.outcome = refused("busy");
+        if (ledger.isInFlight(row.token) || ledger.isReleasing(row.token) || !this.#isAsBefore(one)) one.outcome = refused("busy");
         else if (!one.object.isHeld()) one.outcome = refused("gone");
         else this.#hold(one, { family: familyOfText(row.address), ...row });
       }

@@ -1,8 +1,8 @@
 /**
  * Counts allocations by CIDR. The object that asks for addresses counts.
  *
- * Counters outlive the object that counts. Changes are written with its commits, and by the keeper (ledger/count-keeper.ts). Only what is written
- * is shown. So a crash loses only counts that nobody has seen, and no counter ever goes back.
+ * Counters outlive the object that counts. The keeper writes them, at most once a minute (ledger/count-keeper.ts). Only what is written is shown. So
+ * a crash loses only counts that nobody has seen, and no counter ever goes back.
  */
 import type { Band } from "../../core/net/band";
 import type { CidrAllocations } from "../../api/rpc/store";
@@ -35,10 +35,10 @@ export class AllocationMetrics implements KeptCounters {
   /** CIDRs of the last `save`, whose transaction may still be lost */
   #saved: string[] = [];
 
-  /** Without `storage` counting starts at 0. `changed` is called before each change of a counter. */
+  /** Without `storage` counting starts at 0. `refused` is called before each count of a failure, which no commit follows. */
   constructor(
     private readonly storage?: AllocationCountStorage,
-    private readonly changed: () => void = () => undefined,
+    private readonly refused: () => void = () => undefined,
   ) {
     for (const { cidr, total, errors, durations } of storage?.allocationCountsLoad() ?? []) {
       this.#byCidr.set(cidr, { total, errors, durations: new Histogram(DURATION_BOUNDS, durations) });
@@ -53,6 +53,7 @@ export class AllocationMetrics implements KeptCounters {
   }
 
   failed(cidr: string, scope: Band): void {
+    this.refused();
     this.#of(cidr).errors[scope]++;
   }
 
@@ -89,7 +90,6 @@ export class AllocationMetrics implements KeptCounters {
   /** The counters of a CIDR, for a change. */
   #of(cidr: string): Counted {
     this.#unsaved.add(cidr);
-    this.changed();
     let counted = this.#byCidr.get(cidr);
     if (!counted) {
       const [oldest] = this.#byCidr.keys();

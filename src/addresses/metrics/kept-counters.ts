@@ -1,4 +1,4 @@
-/** Counters that are written with the commits of their object, and by the keeper (ledger/count-keeper.ts). */
+/** Counters that outlive their object: ledger/count-keeper.ts says when they are written. */
 export interface KeptCounters {
   /** whether `save` would write anything */
   readonly unsaved: boolean;

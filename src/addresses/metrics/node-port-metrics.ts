@@ -21,14 +21,15 @@ export interface NumberStorage {
 
 export class NodePortMetrics implements KeptCounters {
   readonly #counts: NodePortCounts;
-  #unsaved = false;
-  /** the transaction of the last `save` may still be lost */
-  #saved = false;
+  /** the names of counters that are not kept as they are */
+  readonly #unsaved = new Set<string>();
+  /** of the last `save`, whose transaction may still be lost */
+  #saved: string[] = [];
 
-  /** `changed` is called before each change of a counter. */
+  /** `refused` is called before each count of a failure, which no commit follows. */
   constructor(
     private readonly storage: NumberStorage,
-    private readonly changed: () => void = () => undefined,
+    private readonly refused: () => void = () => undefined,
   ) {
     this.#counts = this.#load();
   }
@@ -39,6 +40,7 @@ export class NodePortMetrics implements KeptCounters {
   }
 
   failed(scope: Band): void {
+    this.refused();
     this.#add("errors", scope);
   }
 
@@ -48,26 +50,27 @@ export class NodePortMetrics implements KeptCounters {
   }
 
   get unsaved(): boolean {
-    return this.#unsaved;
+    return this.#unsaved.size > 0;
   }
 
   save(): void {
-    this.#saved = this.#unsaved;
-    this.#unsaved = false;
-    if (!this.#saved) return;
+    this.#saved = [...this.#unsaved];
+    this.#unsaved.clear();
     for (const counter of ["total", "errors"] as const) {
-      for (const scope of SCOPES) this.storage.numberSet(nameOf(counter, scope), this.#counts[counter][scope]);
+      for (const scope of SCOPES) {
+        const name = nameOf(counter, scope);
+        if (this.#saved.includes(name)) this.storage.numberSet(name, this.#counts[counter][scope]);
+      }
     }
   }
 
   lost(): void {
-    this.#unsaved ||= this.#saved;
-    this.#saved = false;
+    for (const name of this.#saved) this.#unsaved.add(name);
+    this.#saved = [];
   }
 
   #add(counter: keyof NodePortCounts, scope: Band): void {
-    this.#unsaved = true;
-    this.changed();
+    this.#unsaved.add(nameOf(counter, scope));
     this.#counts[counter][scope]++;
   }
 

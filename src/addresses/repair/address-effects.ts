@@ -2,6 +2,7 @@
 import type { IPAddress } from "../../api/meta/kubernetes";
 import type { DeleteOptionsRequest } from "../../api/rpc/store";
 import { chunksOf } from "../../core/base/chunks";
+import type { Pace } from "../../core/base/pause";
 import type { WrittenAddress } from "../rpc/repair";
 import { isUncertain } from "./judge-round";
 import { lookAgain } from "./look-again";
@@ -24,7 +25,7 @@ export class AddressEffects {
   ) {}
 
   /** Judges the round's IPAddresses: has wrong ones deleted or released, and compares the rows of those that clients made. */
-  async repair(round: RepairRound): Promise<void> {
+  async repair(round: RepairRound, pace: Pick<Pace, "breathe">): Promise<void> {
     const { clock, storage } = this.ports;
     const wrong: WrongAddress[] = [];
     const swept: IPAddress[] = [];
@@ -36,10 +37,14 @@ export class AddressEffects {
       else if (finding.kind !== "fine") wrong.push({ object, kind: finding.kind });
       else if (round.swept.has(name) && !(service && isHeldBy(service, name))) swept.push(object);
     }
-    for (const chunk of chunksOf(swept, PAGE)) await this.#makeHeld(chunk);
-    const still: WrongAddress[] = [];
-    for (const chunk of chunksOf(wrong, PAGE)) still.push(...(await this.#stillWrong(chunk)));
-    for (const chunk of chunksOf(still, PAGE)) await this.#remove(chunk);
+    for (const chunk of chunksOf(swept, PAGE)) {
+      await pace.breathe();
+      await this.#makeHeld(chunk);
+    }
+    for (const chunk of chunksOf(wrong, PAGE)) {
+      await pace.breathe();
+      await this.#remove(await this.#stillWrong(chunk));
+    }
   }
 
   /** The rows of IPAddresses that clients made: no Service speaks for them. */
@@ -53,7 +58,10 @@ export class AddressEffects {
     if (restored.length > 0) this.reports.ofRows(restored);
   }
 
-  /** An object that came out of the history may have changed since: it is judged again as it is now. */
+  /**
+   * Judges again what is there now: an object that came out of the history may have changed since, and so may its Service. What became too young by
+   * that is looked at later, because no change will tell of it.
+   */
   async #stillWrong(wrong: readonly WrongAddress[]): Promise<WrongAddress[]> {
     const round = emptyRound();
     const names = wrong.map(({ object }) => ({ namespace: "", name: object.metadata?.name ?? "" }));
@@ -70,18 +78,22 @@ export class AddressEffects {
       }
       throw error;
     });
-    const now = this.ports.clock.now();
-    return wrong.flatMap(({ kind }, i) => {
-      const object = objects[i];
+    const { clock, storage } = this.ports;
+    const now = clock.now();
+    return objects.flatMap((object, i) => {
       if (!object) return [];
       const id = serviceId(parentKey(object));
       const service = this.lookup.read(round, id, services[i], readService);
-      return !round.unreadable.has(id) && judgeIPAddress(object, service, now).kind === kind ? [{ object, kind }] : [];
+      if (round.unreadable.has(id)) return [];
+      const finding = judgeIPAddress(object, service, now);
+      if (finding.kind === "young") storage.suspectPut(addressId(object.metadata?.name ?? ""), finding.until);
+      return finding.kind === "fine" || finding.kind === "young" ? [] : [{ object, kind: finding.kind }];
     });
   }
 
   /** An object that the services store wrote goes with the release of its address; any other is deleted as a client would. */
   async #remove(wrong: readonly WrongAddress[]): Promise<void> {
+    if (wrong.length === 0) return;
     const writers = await this.ports.ipAddresses.writersOf(wrong.map(({ object }) => object.metadata?.name ?? ""));
     const released = await this.#giveUp(writers.filter((writer) => writer !== null));
     for (const [i, { object, kind }] of wrong.entries()) {

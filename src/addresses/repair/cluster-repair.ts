@@ -2,7 +2,11 @@
 import type { Clock } from "../../core/base/ports";
 import type { Config } from "../../core/config/config";
 import { EventRecorder, type EventRecorderPorts, type EventReporter } from "../../api/events/event-recorder";
-import type { ControllerRpc } from "../../api/rpc/store";
+import type { ControllerRpc, MaintainedStore } from "../../api/rpc/store";
+import { qualifiedResource } from "../../api/meta/status";
+import type { StoredResource } from "../../api/registry/all";
+import { FIRST_REVISION } from "../../api/store/state/revisions";
+import type { VisitOutcome } from "../../api/rpc/visits";
 import type { ControllerPorts } from "../../controllers/frame/controller";
 import type { ControllerEntry } from "../../controllers/controller-table";
 import type { RowStorage } from "../../controllers/followed/row-storage";
@@ -24,8 +28,19 @@ export interface RepairSetting extends ControllerPorts {
   clock: Clock;
   /** the configuration that the objects of the cluster run under; throws when it is broken */
   config(): Config;
+  /** see RepairControllerPorts */
+  noteBusy?(): void;
   /** `others`: the cluster's other controllers that are switched on */
-  peers: RepairPeers & Pick<EventRecorderPorts, "events"> & { others(): readonly ControllerRpc[] };
+  peers: RepairPeers &
+    Pick<EventRecorderPorts, "events"> & {
+      others(): readonly ControllerRpc[];
+      /** cron's visit to a store or controller; undefined = none has this name */
+      visit(name: string): Promise<VisitOutcome> | undefined;
+      /** names of all controllers, switched on or off */
+      controllers: readonly string[];
+      /** every store of the cluster */
+      stores(): readonly { definition: StoredResource; store(): Pick<MaintainedStore, "counters"> }[];
+    };
   tables: { repair: RepairStorage; settings: SettingsStorage; rows: RowStorage };
 }
 
@@ -48,6 +63,14 @@ export const repairController: ControllerEntry<RepairSetting, RepairController> 
       ...setting,
       storage: tables.repair,
       settings: tables.settings,
+      rows: tables.rows,
+      visit: (name) => peers.visit(name),
+      controllers: peers.controllers,
+      stores: () =>
+        peers.stores().map(({ definition, store }) => ({
+          name: qualifiedResource(definition),
+          isUsed: async () => (await store().counters()).revision > FIRST_REVISION,
+        })),
       others: () => peers.others(),
       repair: (config) => repairPorts({ ...own, config }, peers),
     });

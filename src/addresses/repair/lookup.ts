@@ -1,6 +1,7 @@
 /** Reads what a round still needs: the counterparts of what is judged, objects that were only named, and the ranges. */
 import type { Prefix } from "../../core/net/prefix";
 import { chunksOf } from "../../core/base/chunks";
+import type { Pace } from "../../core/base/pause";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
 import type { RepairPorts } from "./repair-ports";
@@ -15,16 +16,21 @@ export const PAGE = 100;
 const NO_RANGES = rangeIndex([]);
 
 export class Lookup {
-  #index: { ranges: readonly Prefix[]; index: PrefixIndex<Prefix> } | undefined;
+  #index: { prefixes: readonly Prefix[]; index: PrefixIndex<Prefix> } | undefined;
+  /** uids of the owners of addresses, as this pass has heard of them; undefined = it has not */
+  #owners: readonly string[] | undefined;
 
   constructor(
-    private readonly ports: Pick<RepairPorts, "ipAddresses" | "ranges" | "services">,
+    private readonly ports: Pick<RepairPorts, "ipAddresses" | "owners" | "ranges" | "services">,
     private readonly reports: Pick<RepairReports, "ofUnreadable">,
   ) {}
 
-  /** Completes the round: each Service with the IPAddresses of its addresses, each IPAddress with the Service that it names. */
-  async complete(round: RepairRound): Promise<void> {
-    await this.#readServices(round);
+  /**
+   * Completes the round: each Service with the IPAddresses of its addresses, each IPAddress with the Service that it names. `pace`: of a pass that
+   * leaves the thread to others between two calls
+   */
+  async complete(round: RepairRound, pace?: Pick<Pace, "breathe">): Promise<void> {
+    await this.#readServices(round, pace);
     const names = new Set([...round.addresses].flatMap(([name, object]) => (object ? [] : [name])));
     for (const service of round.services.values()) {
       for (const text of clusterIPTextsOf(service)) {
@@ -35,12 +41,13 @@ export class Lookup {
     for (const chunk of chunksOf([...names], PAGE)) {
       const found = await this.ports.ipAddresses.objectsNamed(chunk.map((name) => ({ namespace: "", name })));
       chunk.forEach((name, i) => round.addresses.set(name, this.read(round, addressId(name), found[i], readIPAddress)));
+      await pace?.breathe();
     }
     for (const object of round.addresses.values()) if (object) wantParent(round, object);
-    await this.#readServices(round);
+    await this.#readServices(round, pace);
   }
 
-  async #readServices(round: RepairRound): Promise<void> {
+  async #readServices(round: RepairRound, pace?: Pick<Pace, "breathe">): Promise<void> {
     const wanted = [...round.wanted].filter(([key]) => !round.services.has(key));
     round.wanted.clear();
     for (const chunk of chunksOf(wanted, PAGE)) {
@@ -49,15 +56,27 @@ export class Lookup {
         const service = this.read(round, serviceId(key), found[i], readService);
         if (service) round.services.set(key, service);
       });
+      await pace?.breathe();
     }
   }
 
   /** The ranges against which the round's Services are judged; without Services nobody asks for them. */
   async rangesFor(round: RepairRound): Promise<PrefixIndex<Prefix>> {
     if (round.services.size === 0) return NO_RANGES;
-    const ranges = await this.ports.ranges();
-    if (this.#index?.ranges !== ranges) this.#index = { ranges, index: rangeIndex(ranges) };
+    const { prefixes, owners } = await this.ports.ranges();
+    this.#owners = owners;
+    if (this.#index?.prefixes !== prefixes) this.#index = { prefixes, index: rangeIndex(prefixes) };
     return this.#index.index;
+  }
+
+  /** To be called when a pass begins. */
+  begin(): void {
+    this.#owners = undefined;
+  }
+
+  /** The uids of the owners of addresses. The answer about the ranges has told them, if this pass needed one. */
+  async owners(): Promise<readonly string[]> {
+    return this.#owners ?? (await this.ports.owners());
   }
 
   /** The object in a stored text. Undefined = there is none, or it cannot be read; the round notes the second. */

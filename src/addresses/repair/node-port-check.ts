@@ -6,11 +6,12 @@
  * |------------------------|-------------|-------------------------------------------------------------|
  * | does not compare       | `resting`   | the first sweep that begins after the interval compares     |
  * | compares               | `comparing` | each Service's missing rows are written, all is reported    |
- * | came to its end        | `leaks`     | rows without a Service become suspects (leak-sights.ts)     |
+ * | came to its end        | `leaks`     | the next pass makes suspects of rows without a Service      |
  *
  * A row is freed at the third sight. By its first one every Service was compared with its rows, so none of them needs it.
  *
- * The step is kept: a crash repeats what has been done since, which then finds nothing more. A failure begins everything anew with the next sweep.
+ * The step is kept with the progress of the sweep, at the end of a pass and behind it. A crash repeats what has been done since, or leaves the sweep one
+ * that does not compare. A failure begins everything anew with the next sweep.
  */
 import type { Pace } from "../../core/base/pause";
 import type { Service } from "../../api/meta/kubernetes";
@@ -18,7 +19,7 @@ import { referenceTo } from "../../api/events/event-recorder";
 import { needsNodePort, specOf } from "../../api/registry/services/predicates";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import { type HeldNodePort, nodePortText } from "../../api/registry/services/held-by-service";
-import { FIRST_NODE_PORT, type NodePortRow } from "../rpc/repaired-node-ports";
+import { type ComparedService, FIRST_NODE_PORT, type NodePortFinding, type NodePortRow } from "../rpc/repaired-node-ports";
 import { isLeakId, LeakSights, NODE_PORTS_INTERVAL_MS } from "./leak-sights";
 import { nodePortEvent } from "./node-port-events";
 import { nodePortType } from "./repair-counts";
@@ -32,51 +33,86 @@ const ROWS = 500;
 /** Until what could not be looked at is looked at again. */
 const PUT_OFF_MS = 60_000;
 
-const STEP = "nodePortsStep";
 const RESTING = 0;
 const COMPARING = 1;
 const LEAKS = 2;
-/** When the last sweep that compares began, in milliseconds since the epoch. */
-const BEGUN_AT = "nodePortsAt";
+/** One row has both: when the last sweep that compares began (milliseconds since the epoch), times STEPS, and the step. */
+export const NODE_PORTS_MARK = "nodePortsCheck";
+export const STEPS = 4;
+
+/** What the services store is asked to compare; `told` is to be called with its answer, null = it could not. */
+export interface NodePortQuestion {
+  seen: ComparedService[];
+  told(found: NodePortFinding[][] | null): void;
+}
 
 export class NodePortCheck {
   readonly #sights: LeakSights;
+  /** during a pass */
+  #begunAt = 0;
+  #step = RESTING;
+  /** the step at which the pass began */
+  #beganWith = RESTING;
 
   constructor(private readonly ports: Pick<RepairPorts, "clock" | "nodePortEvents" | "recorder" | "services" | "storage">) {
     this.#sights = new LeakSights(ports);
   }
 
+  /** To be called when a pass begins. */
+  load(): void {
+    const mark = this.ports.storage.numberGet(NODE_PORTS_MARK);
+    this.#step = this.#beganWith = mark % STEPS;
+    this.#begunAt = (mark - this.#step) / STEPS;
+  }
+
+  /** To be called at the end of a pass, when the progress of the sweep is saved. */
+  save(): void {
+    const { storage } = this.ports;
+    const mark = this.#begunAt * STEPS + this.#step;
+    if (mark !== storage.numberGet(NODE_PORTS_MARK)) storage.numberSet(NODE_PORTS_MARK, mark);
+  }
+
   /**
    * A sweep of the Services begins, or begins again. `fullSince`: the start of the full sweep around it, in milliseconds since the epoch; 0 = there is
-   * no full sweep. Answers whether this sweep compares node ports.
+   * no full sweep.
    */
-  begin(fullSince: number): boolean {
-    const { clock, storage } = this.ports;
-    const begunAt = storage.numberGet(BEGUN_AT);
-    const sinceMs = clock.now() - begunAt;
+  begin(fullSince: number): void {
+    const nowMs = this.ports.clock.now();
+    const sinceMs = nowMs - this.#begunAt;
     const isDue = this.#step === RESTING && (sinceMs >= DUE_MS || sinceMs < 0);
     // Each full sweep compares once, and reads Services again while it waits for IPAddresses and owners.
-    if (begunAt >= fullSince && !isDue) return false;
-    storage.numberSet(BEGUN_AT, clock.now());
-    storage.numberSet(STEP, COMPARING);
-    return true;
+    if (this.#begunAt >= fullSince && !isDue) return;
+    this.#begunAt = nowMs;
+    this.#step = COMPARING;
   }
 
   get isComparing(): boolean {
     return this.#step === COMPARING;
   }
 
-  /** Has the rows of the round's Services put right, and reports what was found. */
-  async compare({ compared, services }: Pick<RepairRound, "compared" | "services">): Promise<void> {
+  /**
+   * What is to be compared of the round's Services, for a call that goes to their store anyway; undefined = nothing. `told` reports what was found.
+   */
+  comparison(round: Pick<RepairRound, "compared" | "services">): NodePortQuestion | undefined {
+    const { compared, services } = round;
     const holding = [...compared].flatMap((key) => services.get(key) ?? []).filter((service) => needsNodePort(specOf(service)));
-    if (holding.length === 0) return;
+    if (holding.length === 0) return undefined;
+    return {
+      seen: holding.map(({ metadata: { namespace = "", name = "", uid = "" } = {} }) => ({ namespace, name, uid })),
+      told: (found) => {
+        compared.clear();
+        if (!found) this.#failed("the store has failed");
+        else holding.forEach((service, i) => found[i]?.forEach((finding) => this.#report(service, finding)));
+      },
+    };
+  }
+
+  /** Has the rows of the round's Services put right where no other call has done so, and reports what was found. */
+  async compare(round: Pick<RepairRound, "compared" | "services">): Promise<void> {
+    const comparison = this.comparison(round);
+    if (!comparison) return;
     try {
-      const found = await this.ports.services.makeNodePortsWhole(
-        holding.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" })),
-      );
-      holding.forEach((service, i) => {
-        for (const finding of found[i] ?? []) this.#report(service, finding);
-      });
+      comparison.told(await this.ports.services.makeNodePortsWhole(comparison.seen));
     } catch (error) {
       this.#failed(error);
     }
@@ -84,13 +120,23 @@ export class NodePortCheck {
 
   /** The sweep of the Services came to its end. */
   ended(): void {
-    if (this.isComparing) this.ports.storage.numberSet(STEP, LEAKS);
+    if (this.isComparing) this.#step = LEAKS;
+  }
+
+  /** A sweep that compares came to its end in an earlier pass, so rows that leaked are to be found. */
+  get mayFindLeaks(): boolean {
+    return this.#beganWith === LEAKS && this.#step === LEAKS;
+  }
+
+  /** A sweep that compares has come to its end in this pass, so the next one has more to do. */
+  get isToGoOn(): boolean {
+    return this.#step === LEAKS && !this.mayFindLeaks;
   }
 
   /** After the end of a sweep that compares: finds the rows of Services that are gone, or hold the port no longer. */
   async findLeaks(pace: Pace): Promise<void> {
     if (this.#step !== LEAKS) return;
-    const { recorder, services, storage } = this.ports;
+    const { recorder, services } = this.ports;
     try {
       for (let after: HeldNodePort | undefined = FIRST_NODE_PORT; after;) {
         const { leaked, next } = await services.leakedNodePorts(after, ROWS);
@@ -100,7 +146,7 @@ export class NodePortCheck {
         after = next;
         if (after) await pace.rest();
       }
-      storage.numberSet(STEP, RESTING);
+      this.#step = RESTING;
     } catch (error) {
       this.#failed(error);
     }
@@ -126,7 +172,7 @@ export class NodePortCheck {
     }
   }
 
-  #report(service: Service, finding: Parameters<typeof nodePortEvent>[0]): void {
+  #report(service: Service, finding: NodePortFinding): void {
     const { nodePortEvents, storage } = this.ports;
     storage.count(nodePortType(finding.kind), 1);
     nodePortEvents.report({ ...nodePortEvent(finding), type: "Warning", regarding: referenceTo(servicesDefinition, service) });
@@ -136,12 +182,8 @@ export class NodePortCheck {
     const { recorder, storage } = this.ports;
     storage.count(nodePortType(""), 1);
     recorder.log("warn", "node ports could not be compared with their rows", { error: String(error) });
-    storage.numberSet(STEP, RESTING);
-    storage.numberSet(BEGUN_AT, 0);
-  }
-
-  get #step(): number {
-    return this.ports.storage.numberGet(STEP);
+    this.#step = RESTING;
+    this.#begunAt = 0;
   }
 }
 

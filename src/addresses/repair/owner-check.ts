@@ -14,7 +14,12 @@ const OWNER_MARK = "owner";
 const ROW_MARK = "ownerRow";
 
 export class OwnerCheck {
-  constructor(private readonly ports: Pick<RepairPorts, "clock" | "owner" | "owners" | "recorder" | "storage">) {}
+  constructor(
+    private readonly ports: Pick<RepairPorts, "clock" | "owner" | "recorder" | "storage"> & {
+      /** their uids */
+      owners(): Promise<readonly string[]>;
+    },
+  ) {}
 
   /** The next check begins with the first owner. */
   restart(): void {

@@ -1,20 +1,47 @@
 /** The controller "repair": the loop of every controller around the passes of the Repairer, and what Workers and operators ask of repair. */
 import { type Config } from "../../core/config/config";
+import { withTimeout } from "../../core/base/timeout";
 import { type Settings, settingsOf } from "../../core/config/settings";
 import type { Clock } from "../../core/base/ports";
 import { type EventSubject, referenceTo } from "../../api/events/event-recorder";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
+import { ipAddressesDefinition } from "../../api/registry/ip-addresses/definition";
+import { namespacesDefinition } from "../../api/registry/namespaces/definition";
+import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
 import { servicesDefinition } from "../../api/registry/services/definition";
+import { qualifiedResource } from "../../api/meta/status";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import type { ControllerRpc } from "../../api/rpc/store";
+import type { ControllerRpc, StoreNews } from "../../api/rpc/store";
 import { Controller, type ControllerPorts, type PassResult } from "../../controllers/frame/controller";
 import type { ControllerStatus, ControllerStatusRpc } from "../../controllers/frame/status";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
-import { CRON_AT, type RepairPorts, type RepairStorage, SWEEP_ASKED } from "./repair-ports";
+import { ENTERED_KIND, LIST_KIND, VisitList, type VisitListPorts, type VisitRows } from "../../tenancy/visit-list";
+import type { VisitListRpc, VisitOutcome } from "../../api/rpc/visits";
+import {
+  CRON_AT,
+  FULL_AT,
+  OLDER_CRON_AT,
+  OLDER_PORTIONED_AT,
+  PORTIONED_AT,
+  type RepairPorts,
+  type RepairStorage,
+  SWEEP_ASKED,
+} from "./repair-ports";
 import { repairCounts } from "./repair-counts";
 import { Repairer } from "./repairer";
 import { readService } from "./round";
-import { differingSettings, noteSettings, type SettingsStorage, SettingsWatch } from "./settings-watch";
+import { differingSettings, hasChanged, noteSettings, type SettingsStorage, SettingsWatch } from "./settings-watch";
+
+/** Between two portions of the sweep that cron's ticks ask for: a pass that only reads on costs half as many calls. */
+const PORTIONS_APART_MS = 5 * 60_000;
+/** The name of the controller in the list of those that cron visits. */
+const SELF = "controllers/repair";
+/** Stores that have something from the beginning of a cluster on, or that are a part of how it is made. */
+const ALWAYS_USED = [namespacesDefinition, servicesDefinition, serviceCIDRsDefinition, ipAddressesDefinition].map(qualifiedResource);
+/** What earlier releases note of cron, and this one does not. */
+const OLDER_MARKS = [OLDER_CRON_AT, OLDER_PORTIONED_AT];
+/** How long a tick waits for a full visit. The rest of it goes on behind the answer. */
+const FULL_WAIT_MS = 20_000;
 
 export interface RepairControllerPorts extends ControllerPorts {
   clock: Clock;
@@ -24,22 +51,69 @@ export interface RepairControllerPorts extends ControllerPorts {
   config(): Config;
   /** the cluster's other controllers that are switched on */
   others(): readonly ControllerRpc[];
+  /** tells cron that the cluster has work in its job of each minute; may be lost. Absent = nobody reads notes */
+  noteBusy?(): void;
+  /** rows of the list of those that cron visits */
+  rows: VisitRows;
+  /** see VisitListPorts, as the next two */
+  visit(name: string): Promise<VisitOutcome> | undefined;
+  controllers: readonly string[];
+  stores: VisitListPorts["stores"];
   /** what repair needs under this configuration; asked for with the first pass */
   repair(config: Config): RepairPorts;
 }
 
-export class RepairController implements ControllerRpc, ControllerStatusRpc, RepairControllerRpc {
+export class RepairController implements ControllerRpc, ControllerStatusRpc, RepairControllerRpc, VisitListRpc {
   readonly #loop: Controller;
+  readonly #visits: VisitList;
   #parts: { repairer: Repairer; settings: SettingsWatch } | undefined;
   /** a pass of this life has done the work of a first repair */
   #isRepaired = false;
+  /** a full visit is under way */
+  #isFull = false;
 
   constructor(private readonly ports: RepairControllerPorts) {
-    this.#loop = new Controller(ports, (isPoked) => this.#pass(isPoked));
+    const { clock, controllers, recorder, rows, storage } = ports;
+    // Every full visit calls it, so it needs not enter.
+    const { enter: _, ...others } = ports;
+    const asked = { ...others, askVisit: () => this.askVisits(SELF) };
+    this.#loop = new Controller(asked, (isPoked) => this.#pass(isPoked));
+    this.#visits = new VisitList({
+      ...{ clock, recorder, rows, controllers, last: SELF, always: ALWAYS_USED, isNew: isNew(ports) },
+      visit: (name) => (name === SELF ? this.#visited() : ports.visit(name)),
+      older: {
+        get haveBeen() {
+          return OLDER_MARKS.some((mark) => storage.numberGet(mark) !== 0);
+        },
+        forget: () => {
+          for (const mark of OLDER_MARKS) if (storage.numberGet(mark) !== 0) storage.numberSet(mark, 0);
+        },
+      },
+      stores: () => ports.stores().filter(({ name }) => !ALWAYS_USED.includes(name)),
+    });
   }
 
-  poke(): Promise<void> {
-    return this.#loop.poke();
+  poke(news?: readonly StoreNews[], untilRead?: true): Promise<void> {
+    return this.#loop.poke(news, untilRead);
+  }
+
+  async askVisits(name: string): Promise<boolean> {
+    const wasListed = await this.#visits.askVisits(name);
+    // Who asks before its turn may die before it notes anything.
+    if (!wasListed) this.ports.noteBusy?.();
+    return wasListed;
+  }
+
+  enter(name: string): Promise<void> {
+    return this.#visits.enter(name);
+  }
+
+  entered(): Promise<readonly string[] | null> {
+    return this.#visits.entered();
+  }
+
+  doubt(): Promise<void> {
+    return this.#visits.doubt();
   }
 
   alarm(): Promise<void> {
@@ -50,11 +124,44 @@ export class RepairController implements ControllerRpc, ControllerStatusRpc, Rep
     return this.#loop.controllerStatus();
   }
 
-  pokeFrom(theirs: Settings, who?: "cron"): Promise<void> {
+  async pokeFrom(theirs: Settings, who?: "cron", tickMs?: number): Promise<"rests" | "left" | undefined> {
     const { clock, settings, config, storage } = this.ports;
-    if (who === "cron") storage.numberSet(CRON_AT, clock.now());
-    noteSettings(settings, settingsOf(config()), theirs, clock.now());
-    return this.#loop.ask();
+    const configured = config();
+    const own = settingsOf(configured);
+    if (noteSettings(settings, own, theirs, clock.now()) || hasChanged(settings, own)) await this.askVisits(SELF);
+    if (who === undefined || tickMs === undefined) {
+      await this.#loop.ask();
+      return undefined;
+    }
+    const isFull = this.#visits.isFullDue(storage.numberGet(FULL_AT), tickMs, configured.serverStartedAtMs);
+    if (!isFull && this.#visits.isEmpty) return "rests";
+    storage.numberSet(CRON_AT, clock.now());
+    if (isFull) {
+      storage.numberSet(FULL_AT, tickMs);
+      return this.#visitInFull();
+    }
+    return (await this.#visits.visitAll()) === "settled" ? "rests" : "left";
+  }
+
+  async #visitInFull(): Promise<"rests" | "left" | undefined> {
+    const { background, clock } = this.ports;
+    this.#isFull = true;
+    const visited = this.#visits.visitInFull();
+    background(visited.then(() => void (this.#isFull = false)));
+    const outcome = await withTimeout(clock, FULL_WAIT_MS, visited).catch(() => "left" as const);
+    if (outcome !== "unknown") return outcome === "settled" ? "rests" : "left";
+    await this.#loop.ask();
+    background(this.#visits.learn());
+    return undefined;
+  }
+
+  /** A visit to itself: it reads on, and sweeps at times. */
+  async #visited(): Promise<VisitOutcome> {
+    const { clock, storage } = this.ports;
+    const age = clock.now() - storage.numberGet(PORTIONED_AT);
+    const isEarly = !this.#isFull && age >= 0 && age < PORTIONS_APART_MS;
+    await (isEarly ? this.#loop.poke(undefined, true) : this.#loop.ask(true));
+    return "settled";
   }
 
   sweep(): Promise<void> {
@@ -97,6 +204,13 @@ export class RepairController implements ControllerRpc, ControllerStatusRpc, Rep
     });
     return { repairer: new Repairer(ports), settings: watch };
   }
+}
+
+/** Whether nothing was ever noted here: the cluster begins now. */
+function isNew({ rows, settings, storage }: RepairControllerPorts): boolean {
+  const isUnmarked = [CRON_AT, FULL_AT, PORTIONED_AT, ...OLDER_MARKS].every((name) => storage.numberGet(name) === 0);
+  const isUnread = storage.progressLoad("services").cursor === undefined && Object.keys(settings.openedLoad()).length === 0;
+  return isUnmarked && isUnread && [...rows.rows(LIST_KIND), ...rows.rows(ENTERED_KIND)].length === 0;
 }
 
 /** The Service `default/kubernetes`, which every cluster has; undefined as long as it is not there or cannot be read. */

@@ -1,6 +1,6 @@
 /** The counters of repair by their types: one table has those of addresses and those of node ports. */
 import type { RepairCounts } from "../rpc/repair";
-import { CRON_AT, type RepairStorage, PORTION_ENDED_AT, SWEEPS_ENDED } from "./repair-ports";
+import { CRON_AT, OLDER_CRON_AT, PORTIONED_AT, type RepairStorage, SWEEPS_ENDED } from "./repair-ports";
 
 const NODE_PORT = "nodePort.";
 
@@ -24,6 +24,9 @@ export function nodePortCounts(all: ReadonlyMap<string, number>): RepairCounts["
 
 /** The counters of this controller for /metrics. */
 export function repairCounts(storage: RepairStorage): Omit<RepairCounts, "differingSettings"> {
-  const lastRuns = { cronMs: storage.numberGet(CRON_AT), repairMs: storage.numberGet(PORTION_ENDED_AT) };
+  const lastRuns = {
+    cronMs: Math.max(storage.numberGet(CRON_AT), storage.numberGet(OLDER_CRON_AT)),
+    repairMs: storage.numberGet(PORTIONED_AT),
+  };
   return { ...storage.countsLoad(), nodePorts: storage.nodePortCountsLoad(), sweeps: storage.numberGet(SWEEPS_ENDED), lastRuns };
 }

@@ -6,9 +6,9 @@ import type { Config } from "../../core/config/config";
 import { prefixesIn } from "../../core/net/prefix";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { StoreRpc } from "../../api/rpc/store";
-import type { CoordinatorRpc } from "../rpc/topology";
+import type { CoordinatorRpc, RepairedRanges } from "../rpc/topology";
 import type { RepairedNodePorts } from "../rpc/repaired-node-ports";
-import type { RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
+import { makeServicesWholeOf, type RepairedAddresses, type RepairedOwner, type RepairedServices } from "../rpc/repair";
 import type { RepairPorts } from "./repair-ports";
 import { StoredRanges } from "./stored-ranges";
 
@@ -19,7 +19,7 @@ const CALL_TIMEOUT_MS = 2 * OPERATION_DEADLINE_MS;
 export interface RepairPeers {
   services(): ObjectFeed & RepairedServices & RepairedNodePorts;
   ipAddresses(): ObjectFeed & RepairedAddresses & Pick<StoreRpc, "write">;
-  coordinator(): ObjectFeed & Pick<CoordinatorRpc, "topology">;
+  coordinator(): Pick<ObjectFeed, "objectsAfter"> & Pick<CoordinatorRpc, "topology"> & RepairedRanges;
   owner(uid: string): Pick<RepairedOwner, "checkBitmap">;
 }
 
@@ -36,18 +36,25 @@ export function repairPorts({ config, ...own }: OwnPorts, { services, ipAddresse
   const { clock, recorder }: { clock: Clock; recorder: Recorder } = own;
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, CALL_TIMEOUT_MS, call);
   const feedOf = (store: () => ObjectFeed): ObjectFeed => ({
-    objectsSince: (cursor, limit) => answered(store().objectsSince(cursor, limit)),
+    objectsSince: (cursor, limit, page) => answered(store().objectsSince(cursor, limit, page)),
     objectsAfter: (after, limit) => answered(store().objectsAfter(after, limit)),
     objectsNamed: (keys) => answered(store().objectsNamed(keys)),
   });
   const { onlyRanges, serviceRanges } = config;
   const configured = onlyRanges && prefixesIn(onlyRanges);
-  const stored = new StoredRanges(feedOf(coordinator), recorder);
+  const stored = new StoredRanges(
+    {
+      objectsAfter: (after, limit) => answered(coordinator().objectsAfter(after, limit)),
+      rangesSince: (cursor) => answered(coordinator().rangesSince(cursor)),
+    },
+    recorder,
+  );
   return {
     ...own,
     services: {
       ...feedOf(services),
       makeWhole: (items) => answered(services().makeWhole(items)),
+      makeServicesWhole: (items, seen) => answered(makeServicesWholeOf(services, items, seen)),
       giveUp: (items) => answered(services().giveUp(items)),
       makeNodePortsWhole: (seen) => answered(services().makeNodePortsWhole(seen)),
       leakedNodePorts: (after, limit) => answered(services().leakedNodePorts(after, limit)),
@@ -61,7 +68,7 @@ export function repairPorts({ config, ...own }: OwnPorts, { services, ipAddresse
       write: (request) => answered(ipAddresses().write(request)),
     },
     legacyRanges: onlyRanges && prefixesIn(serviceRanges),
-    ranges: () => (configured ? Promise.resolve(configured) : stored.current()),
+    ranges: () => (configured ? Promise.resolve({ prefixes: configured }) : stored.current()),
     owners: async () => {
       const { claims } = await answered(coordinator().topology());
       return [...new Set(claims.map(({ ownerUid }) => ownerUid))];

@@ -24,14 +24,18 @@ export interface Progress {
 
 /** Set by a caller that asks for a full sweep. The pass that begins that sweep, after the one under way, clears it. */
 export const SWEEP_ASKED = "sweepAsked";
-/** When the last portion of the sweep began (milliseconds since the epoch). */
-export const PORTIONED_AT = "slicedAt";
-/** When a pass with a portion of the sweep last came to its end (milliseconds since the epoch). */
-export const PORTION_ENDED_AT = "sliceEndedAt";
+/** When the last portion of the sweep began that came to its end (milliseconds since the epoch). */
+export const PORTIONED_AT = "portionedAt";
+/** The same as earlier releases note it. See OLDER_CRON_AT. */
+export const OLDER_PORTIONED_AT = "slicedAt";
 /** Full sweeps that came to their end. */
 export const SWEEPS_ENDED = "sweeps";
-/** When cron last poked (milliseconds since the epoch). */
-export const CRON_AT = "cronAt";
+/** When cron last found somebody to visit (milliseconds since the epoch). */
+export const CRON_AT = "visitedAt";
+/** The same as earlier releases note it, who keep no list of those that were ever used; 0 = no such release has ticked since that list is whole. */
+export const OLDER_CRON_AT = "cronAt";
+/** The tick of cron's last full visit (milliseconds since the epoch). */
+export const FULL_AT = "fullAt";
 
 /** The past of a suspect. */
 export interface Tries {
@@ -63,6 +67,13 @@ export interface RepairStorage {
   count(type: string, by: number): void;
 }
 
+export interface RangesNow {
+  /** of all ServiceCIDRs, Ready or not; with the old allocator the configured ones. The same array until they change */
+  prefixes: readonly Prefix[];
+  /** the uids of the owners of addresses, where the same answer told them */
+  owners?: readonly string[];
+}
+
 export interface RepairPorts {
   clock: Clock;
   recorder: Recorder;
@@ -76,8 +87,7 @@ export interface RepairPorts {
   rows: Pick<RowStorage, "rows" | "rowPut" | "rowDelete">;
   services: ObjectFeed & RepairedServices & RepairedNodePorts;
   ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
-  /** the prefixes of all ServiceCIDRs, Ready or not; with the old allocator the configured ones. The same array until they change */
-  ranges(): Promise<readonly Prefix[]>;
+  ranges(): Promise<RangesNow>;
   /** with the old allocator: the configured ranges, which its events name */
   legacyRanges?: readonly Prefix[] | undefined;
   /** the uids of the owners of addresses */

@@ -15,6 +15,7 @@
  * It runs in the frame of all controllers: cursors and suspects are saved after the proposals, so what they cover is looked at again.
  */
 import { leastOf } from "../../core/base/extremes";
+import { GENTLE_TURNS, URGENT_TURNS } from "../../core/base/loop-turns";
 import { Pace, REST_GENTLY, REST_URGENTLY } from "../../core/base/pause";
 import type { PassResult } from "../../controllers/frame/controller";
 import { Frame } from "../../controllers/frame/frame";
@@ -25,7 +26,7 @@ import { isLeakId } from "./leak-sights";
 import { Lookup, PAGE } from "./lookup";
 import { NodePortCheck } from "./node-port-check";
 import { OwnerCheck } from "./owner-check";
-import { type RepairPorts, PORTION_ENDED_AT } from "./repair-ports";
+import type { RepairPorts } from "./repair-ports";
 import { RepairReports } from "./repair-reports";
 import { emptyRound, wantSuspect } from "./round";
 import { ServiceEffects } from "./service-effects";
@@ -51,14 +52,14 @@ export class Repairer {
 
   constructor(private readonly ports: RepairPorts) {
     const reports = new RepairReports(ports);
-    this.#owners = new OwnerCheck(ports);
+    this.#lookup = new Lookup(ports, reports);
+    this.#owners = new OwnerCheck({ ...ports, owners: () => this.#lookup.owners() });
     this.#nodePorts = new NodePortCheck(ports);
     this.#unserved = new UnservedLoadBalancers(ports);
     this.#sweep = new Sweep(ports, reports, this.#nodePorts, () => {
       this.#owners.restart();
       this.#unserved.lookAtAll();
     });
-    this.#lookup = new Lookup(ports, reports);
     this.#services = new ServiceEffects(ports, this.#lookup, reports);
     this.#addresses = new AddressEffects(ports, this.#lookup, reports);
     const { clock, events, nodePortEvents } = ports;
@@ -84,6 +85,7 @@ export class Repairer {
   #save(): void {
     try {
       this.#sweep.saveMoved();
+      this.#nodePorts.save();
     } catch (error) {
       this.#hasFailed = true;
       throw error;
@@ -102,11 +104,13 @@ export class Repairer {
 
   /** Answers whether there is more to do now. */
   async #rounds(round: FrameRound): Promise<boolean> {
-    const { clock, storage } = this.ports;
-    const endAt = clock.now() + PASS_BUDGET_MS;
+    const endAt = this.ports.clock.now() + PASS_BUDGET_MS;
+    this.#nodePorts.load();
     this.#sweep.begin();
+    this.#lookup.begin();
     const portionDue = this.#sweeps && this.#sweep.takePortion();
-    const pace = new Pace(clock, this.#sweep.isAwaited ? REST_URGENTLY : REST_GENTLY);
+    const findsLeaks = this.#nodePorts.mayFindLeaks;
+    const pace = this.#pace();
     let left = true;
     for (let portion = portionDue ? PORTION : 0; left && round.mayGoOn(); portion = Math.max(0, portion - PAGE)) {
       left = await this.#page(round, portion > 0, pace);
@@ -114,10 +118,17 @@ export class Repairer {
       if (left) await pace.rest();
     }
     if (!left && this.#sweep.isFull) left = await this.#checkEveryOwner(endAt, pace);
-    // However much there is to do: the bitmaps must not wait for a cluster at rest.
-    else if (portionDue) await this.#owners.run(false, endAt, pace);
-    if (portionDue) storage.numberSet(PORTION_ENDED_AT, clock.now());
+    // However much there is to do: the bitmaps must not wait for a cluster at rest. Behind a comparison of node ports they have the next pass.
+    else if ((portionDue && !this.#nodePorts.isToGoOn) || findsLeaks) await this.#owners.run(false, endAt, pace);
+    if (portionDue) this.#sweep.endPortion();
     return left;
+  }
+
+  /** Audits can wait for a pass. It cannot wait for them: the histories that it reads are kept for a while only. */
+  #pace(): Pace {
+    const { clock } = this.ports;
+    if (this.#sweep.isAwaited) return new Pace(clock, REST_URGENTLY, URGENT_TURNS.loop(clock, { isFirst: true }));
+    return new Pace(clock, REST_GENTLY, GENTLE_TURNS.loop(clock, { isFirst: true }));
   }
 
   /** When the next suspect or load balancer is due; undefined = none will be. */
@@ -141,19 +152,23 @@ export class Repairer {
     const suspects = storage.suspectsTake(clock.now(), PAGE, leaseUntil);
     try {
       for (const id of suspects) if (!isLeakId(id)) wantSuspect(round, id);
-      const read = await Promise.all(STORES.map((what) => this.#sweep.read(what, round, portion)));
+      const read = await Promise.all(STORES.map((what) => this.#sweep.fetch(what, portion)));
+      for (const page of read) await this.#sweep.note(page, round, pace);
       this.#unserved.want(round);
-      await this.#lookup.complete(round);
+      await this.#lookup.complete(round, pace);
       pass.noteRead(round.services.size + round.addresses.size);
       if (portion) await pace.rest();
-      await this.#services.repair(round, await this.#lookup.rangesFor(round));
-      await this.#addresses.repair(round);
+      await this.#services.repair(round, await this.#lookup.rangesFor(round), pace, () => this.#nodePorts.comparison(round));
+      await pace.breathe();
+      await this.#addresses.repair(round, pace);
+      await pace.breathe();
       await this.#nodePorts.compare(round);
+      await pace.breathe();
       await this.#nodePorts.lookAgain(suspects);
       await this.#unserved.look(round);
       for (const page of read) this.#sweep.advance(page);
       if (read.some(({ what, isLast }) => what === "services" && isLast)) this.#nodePorts.ended();
-      await this.#nodePorts.findLeaks(pace);
+      if (this.#sweep.isFull || this.#nodePorts.mayFindLeaks) await this.#nodePorts.findLeaks(pace);
       if (suspects.length > 0) storage.suspectsDone(leaseUntil);
       return suspects.length === PAGE || read.some(({ more }) => more);
     } catch (error) {

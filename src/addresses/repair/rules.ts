@@ -83,6 +83,8 @@ export function judgeIPAddress(object: IPAddress, service: Service | undefined, 
 
 /** Whether the address is one of the Service's, in whatever spelling. */
 export function isHeldBy(service: Service, address: string): boolean {
+  const texts = clusterIPTextsOf(service);
+  if (texts.includes(address)) return true;
   const wanted = readClusterIP(address)?.address ?? address;
-  return clusterIPTextsOf(service).some((text) => (readClusterIP(text)?.address ?? text) === wanted);
+  return texts.some((text) => (readClusterIP(text)?.address ?? text) === wanted);
 }

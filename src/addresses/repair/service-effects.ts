@@ -2,6 +2,7 @@
 import { chunksOf } from "../../core/base/chunks";
 import type { IPAddress, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
+import type { Pace } from "../../core/base/pause";
 import type { ObjectKey } from "../../api/rpc/store";
 import type { Prefix } from "../../core/net/prefix";
 import type { HeldAddress, WholeResult } from "../rpc/repair";
@@ -10,6 +11,7 @@ import { deleteIPAddress } from "./address-effects";
 import { judgeInRound } from "./judge-round";
 import { lookAgain } from "./look-again";
 import { type Lookup, PAGE } from "./lookup";
+import type { NodePortQuestion } from "./node-port-check";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
 import { emptyRound, readService, type RepairRound, serviceId, wantSuspect } from "./round";
@@ -39,15 +41,32 @@ export class ServiceEffects {
     private readonly reports: RepairReports,
   ) {}
 
-  /** Puts right what is wrong with the addresses of the round's Services, and reports what nobody but a client can put right. */
-  async repair(round: RepairRound, ranges: PrefixIndex<Prefix>): Promise<void> {
+  /**
+   * Puts right what is wrong with the addresses of the round's Services, and reports what nobody but a client can put right. The call with the first
+   * proposals also asks the store to compare node ports, if `comparison` has any to compare.
+   */
+  async repair(
+    round: RepairRound,
+    ranges: PrefixIndex<Prefix>,
+    pace: Pick<Pace, "breathe">,
+    comparison?: () => NodePortQuestion | undefined,
+  ): Promise<void> {
     const { proposals, doubts } = judge(round, ranges);
-    for (const chunk of chunksOf(proposals, PAGE)) await this.#propose(chunk);
-    for (const chunk of chunksOf(doubts, PAGE)) await this.#reportDoubts(chunk);
+    for (const [i, chunk] of chunksOf(proposals, PAGE).entries()) {
+      await pace.breathe();
+      await this.#propose(chunk, i === 0 ? comparison?.() : undefined);
+    }
+    for (const chunk of chunksOf(doubts, PAGE)) {
+      await pace.breathe();
+      await this.#reportDoubts(chunk);
+    }
   }
 
-  async #propose(proposals: readonly Proposal[]): Promise<void> {
-    const results = await this.ports.services.makeWhole(proposals.map(({ item }) => item));
+  async #propose(proposals: readonly Proposal[], comparison: NodePortQuestion | undefined): Promise<void> {
+    const results = await this.#madeWhole(
+      proposals.map(({ item }) => item),
+      comparison,
+    );
     // The Services that are left open, with those of their addresses that are to be reported.
     const open = new Map<string, Proposal[]>();
     for (const [i, proposal] of proposals.entries()) {
@@ -63,6 +82,14 @@ export class ServiceEffects {
       if (!lookAgain(this.ports, id, unknown.length > 0)) continue;
       for (const { service, ip } of unknown) this.reports.ofService("unknown", service, ip);
     }
+  }
+
+  async #madeWhole(items: HeldAddress[], comparison: NodePortQuestion | undefined): Promise<WholeResult[]> {
+    const { services } = this.ports;
+    if (!comparison) return services.makeWhole(items);
+    const { addresses, nodePorts } = await services.makeServicesWhole(items, comparison.seen);
+    comparison.told(nodePorts);
+    return addresses;
   }
 
   /** Reports what was done. Answers what is left: `unknown` = left open for a reason that is not known, which is to be reported. */

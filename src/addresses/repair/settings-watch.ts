@@ -41,11 +41,17 @@ export interface SettingsPorts {
 /** By then a Worker that still runs has been seen again: cron pokes each minute. */
 const DIFFERENCE_LIFETIME_MS = 5 * 60_000;
 
-/** Notes the settings of a Worker; the next pass reports differences. */
-export function noteSettings(storage: SettingsStorage, own: Settings, theirs: Settings, nowMs: number): void {
+/** Notes the settings of a Worker; the next pass reports differences. Answers whether there are any. */
+export function noteSettings(storage: SettingsStorage, own: Settings, theirs: Settings, nowMs: number): boolean {
   const differences = differencesOf(own, theirs);
   if (differences.length > 0) storage.differencesTrim(nowMs - DIFFERENCE_LIFETIME_MS);
   for (const { name, there } of differences) storage.differencePut({ name, value: there, seenAt: nowMs });
+  return differences.length > 0;
+}
+
+/** Whether the cluster was last opened under other settings: the next pass tells. */
+export function hasChanged(storage: SettingsStorage, own: Settings): boolean {
+  return differencesOf(own, storage.openedLoad()).length > 0;
 }
 
 export class SettingsWatch {

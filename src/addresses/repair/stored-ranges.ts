@@ -4,6 +4,8 @@ import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { type Prefix, prefixesIn } from "../../core/net/prefix";
 import { type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
 import type { StoreCursor } from "../../api/rpc/object-links";
+import type { RepairedRanges } from "../rpc/topology";
+import type { RangesNow } from "./repair-ports";
 
 const PAGE = 500;
 /** A ServiceCIDR that cannot be read may contain any address, so no address is out of range. */
@@ -11,10 +13,10 @@ const ANYTHING = prefixesIn(["0.0.0.0/0", "::/0"]);
 
 export class StoredRanges {
   #cursor: StoreCursor | undefined;
-  #ranges: readonly Prefix[] = [];
+  #prefixes: readonly Prefix[] = [];
 
   constructor(
-    private readonly serviceCIDRs: ObjectFeed,
+    private readonly serviceCIDRs: Pick<ObjectFeed, "objectsAfter"> & RepairedRanges,
     private readonly recorder: Recorder,
   ) {}
 
@@ -22,22 +24,22 @@ export class StoredRanges {
    * The prefixes now; the same array as before when nothing has changed. Rejects when the store does not answer, and while there is no ServiceCIDR:
    * as upstream, repair waits for the default one.
    */
-  async current(): Promise<readonly Prefix[]> {
+  async current(): Promise<RangesNow> {
     if (this.#cursor) {
-      const changes = await this.serviceCIDRs.objectsSince(this.#cursor, 1);
-      if (changes.kind === "changes" && changes.changes.length === 0) return this.#ranges;
+      const { isSame, owners } = await this.serviceCIDRs.rangesSince(this.#cursor);
+      if (isSame) return { prefixes: this.#prefixes, owners };
     }
-    const ranges: Prefix[] = [];
+    const prefixes: Prefix[] = [];
     let cursor: StoreCursor | undefined;
     for await (const page of pagesOf((after) => this.serviceCIDRs.objectsAfter(after, PAGE))) {
       // A change during the read comes after the first page's revision.
       cursor ??= page.cursor;
-      for (const text of page.objects) ranges.push(...this.#prefixesOf(text));
+      for (const text of page.objects) prefixes.push(...this.#prefixesOf(text));
     }
-    if (ranges.length === 0) throw new Error("there is no ServiceCIDR yet: repair waits for the default one");
-    this.#ranges = ranges;
+    if (prefixes.length === 0) throw new Error("there is no ServiceCIDR yet: repair waits for the default one");
+    this.#prefixes = prefixes;
     this.#cursor = cursor;
-    return ranges;
+    return { prefixes };
   }
 
   #prefixesOf(text: string): readonly Prefix[] {

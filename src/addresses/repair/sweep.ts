@@ -7,6 +7,9 @@
  *
  * At a crash: `saveMoved` comes after the proposals of what was read, so what was read since is read again.
  */
+import type { FedChange } from "../../api/rpc/object-feed";
+import { chunksOf } from "../../core/base/chunks";
+import type { Pace } from "../../core/base/pause";
 import { PAGE } from "./lookup";
 import { type RepairedStore, type Progress, type RepairPorts, PORTIONED_AT, SWEEP_ASKED, SWEEPS_ENDED } from "./repair-ports";
 import type { NodePortCheck } from "./node-port-check";
@@ -37,10 +40,21 @@ export interface ReadPage {
   isLast: boolean;
 }
 
+/** The same with what was read. */
+interface FetchedPage extends ReadPage {
+  changes: FedChange[];
+  /** of the sweep */
+  objects: string[];
+  /** the sweep compares node ports with their rows */
+  compares: boolean;
+}
+
 export class Sweep {
   /** during a pass: how far it has come, and which stores' progress is not saved */
   readonly #progress = new Map<RepairedStore, Progress>();
   readonly #moved = new Set<RepairedStore>();
+  /** when the portion under way began, in milliseconds since the epoch */
+  #portionAt = 0;
 
   constructor(
     private readonly ports: Pick<RepairPorts, "clock" | "ipAddresses" | "recorder" | "services" | "storage">,
@@ -114,48 +128,62 @@ export class Sweep {
     return STORES.some((what) => this.#progressOf(what).sweptTo !== "");
   }
 
-  /** Whether the next portion is due; if so, the interval to the one after begins now. */
+  /** Whether the next portion is due. A pass that fails has ended none, so the next one tries again. */
   takePortion(): boolean {
     const { clock, storage } = this.ports;
-    const sinceMs = clock.now() - storage.numberGet(PORTIONED_AT);
+    this.#portionAt = clock.now();
+    const sinceMs = this.#portionAt - storage.numberGet(PORTIONED_AT);
     // A clock that was set back must not stop the sweep.
-    const isDue = sinceMs >= PORTION_INTERVAL_MS || sinceMs < 0;
-    if (isDue) storage.numberSet(PORTIONED_AT, clock.now());
-    return isDue;
+    return sinceMs >= PORTION_INTERVAL_MS || sinceMs < 0;
+  }
+
+  /** The pass with the portion came to its end. */
+  endPortion(): void {
+    this.ports.storage.numberSet(PORTIONED_AT, this.#portionAt);
   }
 
   /** Reads the changes since the cursor, and with `portion` a page of the sweep. A store whose history was lost or never read is swept at once. */
-  async read(what: RepairedStore, round: RepairRound, portion: boolean): Promise<ReadPage> {
+  async fetch(what: RepairedStore, portion: boolean): Promise<FetchedPage> {
     const store = what === "services" ? this.ports.services : this.ports.ipAddresses;
-    const noteChange = what === "services" ? noteServiceChange : noteAddressChange;
     const progress = { ...this.#progressOf(what) };
-    let moved = false;
-    let more = false;
-    const changes = progress.cursor ? await store.objectsSince(progress.cursor, CHANGES) : { kind: "expired" as const };
+    const fetched: FetchedPage = { what, progress, moved: false, more: false, isLast: false, changes: [], objects: [], compares: false };
+    // Both by one call, unless the history turns out to be lost: then the sweep begins anew.
+    const asked = portion || progress.urgent ? { after: progress.sweptTo, limit: PAGE } : undefined;
+    const changes = progress.cursor ? await store.objectsSince(progress.cursor, CHANGES, asked) : { kind: "expired" as const };
     if (changes.kind === "expired") {
       if (!progress.urgent) this.#startFull();
       Object.assign(progress, { cursor: undefined, sweptTo: "", urgent: true });
     } else {
-      for (const change of changes.changes) if (!noteChange(round, change)) this.reports.ofUnreadable(what, change.object);
-      moved = changes.cursor.revision !== progress.cursor?.revision;
-      more = changes.more;
+      fetched.changes = changes.changes;
+      fetched.moved = changes.cursor.revision !== progress.cursor?.revision;
+      fetched.more = changes.more;
       progress.cursor = changes.cursor;
     }
-    if (!portion && !progress.urgent) return { what, progress, moved, more, isLast: false };
-    // A crash must not leave a sweep that compares at the place where the one before it stood.
-    const begins = what === "services" && progress.sweptTo === "" && this.nodePorts.begin(this.#fullSince);
-    if (begins) this.ports.storage.progressSave(what, this.#progressOf(what));
-    const compares = this.nodePorts.isComparing;
-    const noteSwept = (object: string): boolean =>
-      what === "services" ? noteSweptService(round, object, compares) : noteSweptAddress(round, object);
-    const page = await store.objectsAfter(progress.sweptTo, PAGE);
-    for (const object of page.objects) if (!noteSwept(object)) this.reports.ofUnreadable(what, object);
+    if (!portion && !progress.urgent) return fetched;
+    if (what === "services" && progress.sweptTo === "") this.nodePorts.begin(this.#fullSince);
+    fetched.compares = this.nodePorts.isComparing;
+    const along = changes.kind === "changes" ? changes.page : undefined;
+    const page = along ?? (await store.objectsAfter(progress.sweptTo, PAGE));
+    fetched.objects = page.objects;
     // The history after the first page has what changes while the sweep goes on.
     progress.cursor ??= page.cursor;
-    moved ||= progress.urgent || page.next !== progress.sweptTo;
+    fetched.moved ||= progress.urgent || page.next !== progress.sweptTo;
     progress.sweptTo = page.next;
     if (page.next === "") progress.urgent = false;
-    return { what, progress, moved, more: more || progress.urgent, isLast: page.next === "" };
+    return { ...fetched, more: fetched.more || progress.urgent, isLast: page.next === "" };
+  }
+
+  /** Notes what was read: some objects at a time, so that others get the thread between. */
+  async note({ what, changes, objects, compares }: FetchedPage, round: RepairRound, pace: Pick<Pace, "breathe">): Promise<void> {
+    const noteChange = what === "services" ? noteServiceChange : noteAddressChange;
+    const noteSwept = (object: string): boolean =>
+      what === "services" ? noteSweptService(round, object, compares) : noteSweptAddress(round, object);
+    for (const chunk of chunksOf(changes, PAGE)) {
+      for (const change of chunk) if (!noteChange(round, change)) this.reports.ofUnreadable(what, change.object);
+      await pace.breathe();
+    }
+    for (const object of objects) if (!noteSwept(object)) this.reports.ofUnreadable(what, object);
+    await pace.breathe();
   }
 
   /** The proposals of what was read are made: the next round reads on behind it. */

@@ -42,10 +42,10 @@ export const OWNER_HOLDER_CHARS_MAX = 256;
 export const RELEASED_TOKEN_LIFETIME_MS = 15 * 60_000;
 
 /**
- * Released tokens that are kept, the oldest is forgotten first: 15 minutes at 250 releases/s. In a busier cluster, a call that is delayed
+ * Released tokens that are kept, in some 10 MB of memory; the oldest are forgotten first: 15 minutes at 110 releases/s. In a busier cluster, a call that is delayed
  * for minutes may leave an unused row, which repair collects. It can never give an address to two holders.
  */
-export const RELEASED_TOKENS_MAX = 225_000;
+export const RELEASED_TOKENS_MAX = 100_000;
 
 /** Objects that one `claimPrefixes` reads: its answer stays below 2 MB of the 32 MiB that one RPC may carry, and its turn stays short. */
 export const SEED_PAGE_OBJECTS = 5_000;

@@ -3,7 +3,9 @@
  * in the turn that acts, and answers what it found.
  */
 import type { Settings } from "../../core/config/settings";
+import { isMethodMissing } from "../../api/rpc/older-release";
 import type { IPAddressWrite } from "./ip-addresses";
+import type { ComparedService, NodePortFinding, RepairedNodePorts } from "./repaired-node-ports";
 import type { AddressRow, Gen } from "./service-cidr";
 
 /** An address that a stored Service was seen to hold. */
@@ -55,9 +57,17 @@ export type GiveUpResult =
   /** an operation under way may still commit it */
   | "busy";
 
+export interface WholeServices {
+  addresses: WholeResult[];
+  /** null = they could not be compared */
+  nodePorts: NodePortFinding[][] | null;
+}
+
 /** The services store: it alone releases what it asked for (rule 6). */
 export interface RepairedServices {
   makeWhole(items: HeldAddress[]): Promise<WholeResult[]>;
+  /** by one call what `makeWhole` does, and `makeNodePortsWhole` of these Services */
+  makeServicesWhole(items: HeldAddress[], seen: ComparedService[]): Promise<WholeServices>;
   /** releases what no Service holds */
   giveUp(items: WrittenAddress[]): Promise<GiveUpResult[]>;
 }
@@ -120,12 +130,34 @@ export interface AuditedStore {
 }
 
 export interface RepairControllerRpc {
-  /** A poke by a Worker, with its settings: differences from the cluster's are reported. Cron's visits are noted. Answers at once. */
-  pokeFrom(settings: Settings, who?: "cron"): Promise<void>;
+  /**
+   * A poke by a Worker, with its settings: differences from the cluster's are reported. Of cron it is the tick: whoever asked for a visit gets it.
+   *
+   * @param tickMs of cron: the tick, in milliseconds since the epoch
+   * @returns of cron. "rests": nobody needs a visit any more. "left": somebody needs one by the next tick, too. undefined: this is a full visit, in which
+   *   cron calls everybody, because nobody knows who has work; a release before answers so to each full visit
+   */
+  pokeFrom(settings: Settings, who?: "cron", tickMs?: number): Promise<"rests" | "left" | undefined>;
   /**
    * A full sweep of everything, bitmaps included, without waiting between slices. Answers at once, the work goes on; `RepairCounts.sweeps` grows
    * at its end. While a sweep is under way, one more follows it, however often it is asked for.
    */
   sweep(): Promise<void>;
   repairCounts(): Promise<RepairCounts>;
+}
+
+/** The store's `makeServicesWhole`; one of an older release is asked for each part alone. `services` makes a stub for one call. */
+export async function makeServicesWholeOf(
+  services: () => Pick<RepairedServices, "makeServicesWhole" | "makeWhole"> & Pick<RepairedNodePorts, "makeNodePortsWhole">,
+  items: HeldAddress[],
+  seen: ComparedService[],
+): Promise<WholeServices> {
+  try {
+    return await services().makeServicesWhole(items, seen);
+  } catch (error) {
+    if (!isMethodMissing(error, "makeServicesWhole")) throw error;
+    const addresses = await services().makeWhole(items);
+    const compared = services().makeNodePortsWhole(seen);
+    return { addresses, nodePorts: await compared.catch(() => null) };
+  }
 }

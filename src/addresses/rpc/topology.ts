@@ -1,4 +1,5 @@
 /** What the Coordinator answers besides the StoreRpc of its `servicecidrs` store. */
+import type { StoreCursor } from "../../api/rpc/object-links";
 import type { FreeCount } from "./service-cidr";
 
 /** One prefix and the ServiceCIDR object (by uid) that alone writes it. */
@@ -52,4 +53,16 @@ export interface CoordinatorRpc {
 
 export interface RangesRpc {
   ranges(): Promise<RangesReading>;
+}
+
+/** What repair asks of the Coordinator in each pass, by one call. */
+export interface RangesNews {
+  /** whether no ServiceCIDR has changed since the cursor */
+  isSame: boolean;
+  /** uids of the owners of addresses, each once */
+  owners: string[];
+}
+
+export interface RepairedRanges {
+  rangesSince(cursor: StoreCursor): Promise<RangesNews>;
 }

@@ -3,6 +3,7 @@ import { semanticEqual } from "../meta/equality";
 import { getMember, isJsonObject, type JsonObject, type JsonValue, type OptionalValue } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { itemElement, type ListShape, planOf, type Shape, type StructPlan } from "./field-plan";
+import type { FieldsSize } from "./fields-size";
 import { fieldElement, type PathElement } from "./path-element";
 import { PathSet } from "./path-set";
 
@@ -19,15 +20,16 @@ export function isSame(comparison: Comparison): boolean {
 
 /**
  * Compares two objects of one schema, neither with kind or apiVersion. `ignored` names top-level members to leave out.
- * undefined = an item of an associative list has none of its keys, so the objects cannot be compared.
+ * undefined = an item of an associative list has none of its keys, so the objects cannot be compared. `added` counts what `after` has more, and throws.
  */
 export function compareObjects(
   before: JsonObject,
   after: JsonObject,
   schema: MessageSchema,
   ignored: readonly string[] = [],
+  added?: FieldsSize,
 ): Comparison | undefined {
-  const walk = new CompareWalk();
+  const walk = new CompareWalk(added);
   walk.members(before, after, planOf(schema), ignored);
   return walk.failed ? undefined : walk.comparison;
 }
@@ -36,6 +38,8 @@ class CompareWalk {
   readonly comparison: Comparison = { added: new PathSet(), modified: new PathSet(), removed: new PathSet() };
   failed = false;
   private readonly path: PathElement[] = [];
+
+  constructor(private readonly added: FieldsSize | undefined) {}
 
   /** Members of a struct that at least one side has. */
   members(before: JsonObject | undefined, after: JsonObject | undefined, plan: StructPlan, ignored: readonly string[] = []): void {
@@ -84,7 +88,10 @@ class CompareWalk {
 
   private entries(before: JsonObject | undefined, after: JsonObject | undefined, of: Shape): void {
     for (const key of keysOf(before, after)) {
-      this.below(fieldElement(key), before && getMember(before, key), after && getMember(after, key), of);
+      const element = fieldElement(key);
+      const left = before && getMember(before, key);
+      if (left === undefined) this.added?.add(element);
+      this.below(element, left, after && getMember(after, key), of);
     }
   }
 
@@ -92,7 +99,11 @@ class CompareWalk {
     const left = this.index(before, shape);
     const right = this.index(after, shape);
     for (const [element, values] of left) this.item(element, values, right.get(element) ?? [], shape);
-    for (const [element, values] of right) if (!left.has(element)) this.item(element, [], values, shape);
+    for (const [element, values] of right) {
+      if (left.has(element)) continue;
+      this.added?.add(element);
+      this.item(element, [], values, shape);
+    }
   }
 
   /** An item that a list has several times is one leaf: its parts cannot be told apart. */

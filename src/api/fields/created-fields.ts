@@ -6,10 +6,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../schema/json/js
 import { semanticEqual } from "../meta/equality";
 import { UNTRACKED_METADATA } from "./field-set-of";
 import { type ListShape, itemElement, planOf, type Shape, type StructPlan } from "./field-plan";
+import { FieldsSize } from "./fields-size";
 import { fieldElement, type PathElement, sortedElements } from "./path-element";
 import { type FieldContext, ignoredMembers } from "./ownership";
 
-/** undefined = nothing is owned, or a list item has none of its keys. */
+/** undefined = nothing is owned, or a list item has none of its keys. Throws FieldsTooLarge. */
 export function createdFields(object: JsonObject, context: FieldContext): JsonObject | undefined {
   const walk = new CreateWalk();
   const ignored = ignoredMembers(context);
@@ -27,6 +28,7 @@ export function createdFields(object: JsonObject, context: FieldContext): JsonOb
 
 class CreateWalk {
   failed = false;
+  readonly #size = new FieldsSize();
 
   metadata(value: JsonValue, shape: Shape): JsonObject | undefined {
     if (shape.kind !== "struct" || !isJsonObject(value)) return undefined;
@@ -108,6 +110,7 @@ class CreateWalk {
 
   private fillMap(tree: JsonObject, map: JsonObject, of: Shape): void {
     const keys = Object.keys(map);
+    for (const key of keys) this.#size.add(fieldElement(key));
     if (keys.length > 1) keys.sort();
     for (const key of keys) tree[fieldElement(key)] = this.whole(map[key] ?? null, of);
   }
@@ -120,6 +123,7 @@ class CreateWalk {
       // an item that the list has several times is one leaf
       else items.set(element, items.has(element) ? undefined : item);
     }
+    for (const element of items.keys()) this.#size.add(element);
     for (const element of sortedElements(items.keys())) {
       const item = items.get(element);
       tree[element] = item === undefined ? {} : this.whole(item, shape.of);

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../schema/json/json-value";
 import type { MessageSchema } from "../schema/types";
 import { type Comparison, compareObjects } from "./compare";
+import { FieldsSize } from "./fields-size";
 import { type Managers, withFields } from "./managed-fields";
 import type { PathSet } from "./path-set";
 
@@ -51,15 +52,17 @@ export class VersionedComparison {
     if (!form) return "unserved";
     const ignored = ignoredMembers(this.context);
     const same = form.schema === this.context.schema && !form.convert && apiVersion !== this.context.apiVersion;
-    const comparison = same ? this.in(this.context.apiVersion) : this.compare(form, ignored);
+    // What the request's own version adds is stored with the object.
+    const size = apiVersion === this.context.apiVersion ? new FieldsSize() : undefined;
+    const comparison = same ? this.in(this.context.apiVersion) : this.compare(form, ignored, size);
     if (comparison === "unserved") return comparison;
     this.known.set(apiVersion, comparison);
     return comparison;
   }
 
-  private compare({ schema, convert }: ServedForm, ignored: readonly string[]): Comparison | undefined {
-    if (!convert) return compareObjects(this.before, this.after, schema, ignored);
-    return compareObjects(convert.from(this.before), convert.from(this.after), schema, ignored);
+  private compare({ schema, convert }: ServedForm, ignored: readonly string[], added: FieldsSize | undefined): Comparison | undefined {
+    if (!convert) return compareObjects(this.before, this.after, schema, ignored, added);
+    return compareObjects(convert.from(this.before), convert.from(this.after), schema, ignored, added);
   }
 }
 

@@ -1,8 +1,13 @@
 /** Times as the API prints them: metav1.Time in whole seconds, metav1.MicroTime with six digits, UTC. */
 
+/** The text of the second that was asked for last: every write prints the present one, some of them three times. */
+let printed = { second: NaN, text: "" };
+
 /** `2006-01-02T15:04:05Z`; `ms` since the Unix epoch. */
 export function rfc3339Seconds(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
+  const second = Math.floor(ms / 1_000);
+  if (second !== printed.second) printed = { second, text: `${new Date(ms).toISOString().slice(0, -5)}Z` };
+  return printed.text;
 }
 
 /** `2006-01-02T15:04:05.000000Z`; `ms` since the Unix epoch. */

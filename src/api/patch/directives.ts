@@ -1,5 +1,6 @@
 /** The `$` members that steer a strategic merge (upstream apimachinery pkg/util/strategicpatch). */
-import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
+import { DEPTH_MAX } from "../schema/decode-limits";
+import { getMember, isJsonObject, membersIn, setMember } from "../schema/json/json-value";
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { goMap } from "./go-map";
 import { refuse } from "./patch-error";
@@ -50,18 +51,50 @@ function freshDirective(patch: JsonObject): "replace" | "delete" | undefined {
   return getMember(patch, PATCH) === "merge" ? undefined : patchDirective(patch);
 }
 
-/** The value of a patch where nothing is stored: without directives, nulls and elements to delete. */
-export function withoutDirectives(value: JsonValue): JsonValue {
+/** Members of a patch's objects that were met: whoever walks a patch counts, since another walk would cost as much as its parse. */
+export interface MembersMet {
+  members: number;
+}
+
+/** Counts what no walk enters. */
+export function passOver(value: JsonValue, met: MembersMet): void {
+  met.members += membersIn(value, DEPTH_MAX) ?? 0;
+}
+
+/** The value of a patch where nothing is stored: without directives, nulls and elements to delete. An object that has none of them is not copied. */
+export function withoutDirectives(value: JsonValue, met: MembersMet): JsonValue {
   if (Array.isArray(value)) {
-    const kept = value.filter((item) => !isJsonObject(item) || freshDirective(item) === undefined);
-    return kept.map(withoutDirectives);
+    const isKept = (item: JsonValue): boolean => {
+      if (!isJsonObject(item) || freshDirective(item) === undefined) return true;
+      passOver(item, met);
+      return false;
+    };
+    return value.filter(isKept).map((item) => withoutDirectives(item, met));
   }
   if (!isJsonObject(value)) return value;
-  const next: JsonObject = {};
-  if (freshDirective(value) === "delete") return next;
-  for (const key of Object.keys(value)) {
-    const member = value[key] ?? null;
-    if (member !== null && !isDirective(key)) setMember(next, key, withoutDirectives(member));
+  if (freshDirective(value) === "delete") {
+    passOver(value, met);
+    return {};
   }
-  return next;
+  let next: JsonObject | undefined;
+  for (const key in value) {
+    met.members++;
+    const member = value[key] ?? null;
+    let kept: JsonValue | undefined;
+    if (isDirective(key)) passOver(member, met);
+    else if (member !== null) kept = withoutDirectives(member, met);
+    if (next === undefined && kept === member) continue;
+    next ??= membersBefore(key, value);
+    if (kept !== undefined) setMember(next, key, kept);
+  }
+  return next ?? value;
+}
+
+function membersBefore(end: string, object: JsonObject): JsonObject {
+  const before: JsonObject = {};
+  for (const key in object) {
+    if (key === end) break;
+    setMember(before, key, object[key] ?? null);
+  }
+  return before;
 }

@@ -17,11 +17,12 @@ import { err, ok } from "../../core/base/result";
 import type { Result } from "../../core/base/result";
 import type { Field, FieldType, MessageSchema } from "../schema/types";
 import { DELETE_PRIMITIVES, PATCH, SET_ORDER } from "./directives";
-import { directiveList, elementDirective, isDirective, patchDirective, retained, withoutDirectives } from "./directives";
+import { directiveList, elementDirective, isDirective, type MembersMet, passOver, patchDirective } from "./directives";
+import { retained, withoutDirectives } from "./directives";
 import { goMap } from "./go-map";
 import { firstPlaces, orderElements } from "./element-order";
 import type { ElementIdentity } from "./element-order";
-import { type PatchBody, wrongForm } from "./patch-body";
+import { type PatchBody, type Patched, wrongForm } from "./patch-body";
 import { getMember, isJsonObject, setMember } from "../schema/json/json-value";
 import type { JsonObject, JsonValue } from "../schema/json/json-value";
 import { type PatchError, PatchRefusal, refuse } from "./patch-error";
@@ -58,13 +59,15 @@ function isOpaque(type: FieldType | undefined): boolean {
   return type?.kind === "fieldsV1";
 }
 
-/** The patched object; `patch` must be an object. `schema` is of the object's kind. */
-export function applyStrategicMerge(current: JsonObject, { value }: PatchBody, schema: MessageSchema): Result<JsonObject, PatchError> {
+/** The patched object; the patch must be an object. `schema` is of the object's kind. */
+export function applyStrategicMerge(current: JsonObject, { value }: PatchBody, schema: MessageSchema): Result<Patched, PatchError> {
   // Go decodes null as the empty map
   const changes = value ?? {};
   if (!isJsonObject(changes)) return err({ reason: "malformed", message: wrongForm(changes, "map[string]interface {}") });
   try {
-    return ok(new Merge().object(current, changes, shapeOfMessage(schema)));
+    const merge = new Merge();
+    const object = merge.object(current, changes, shapeOfMessage(schema));
+    return ok({ object, members: merge.members });
   } catch (error) {
     if (error instanceof PatchRefusal) return err(error.refusal);
     throw error;
@@ -72,21 +75,40 @@ export function applyStrategicMerge(current: JsonObject, { value }: PatchBody, s
 }
 
 /** One merge with all that nests in it. */
-class Merge {
+class Merge implements MembersMet {
+  /** of all objects in the patch */
+  members = 0;
   private read = 0;
 
   object(current: JsonObject, patch: JsonObject, shape: MemberTypes): JsonObject {
     const directive = patchDirective(patch);
-    if (directive === "delete") return {};
+    if (directive === "delete") {
+      passOver(patch, this);
+      return {};
+    }
     if (directive === "replace") {
       const { [PATCH]: _, ...replacement } = patch;
-      return withoutDirectives(replacement) as JsonObject;
+      this.members++;
+      return withoutDirectives(replacement, this) as JsonObject;
     }
     this.count(Object.keys(current).length);
     const base = retained(current, patch);
     const next: JsonObject = {};
     for (const key of Object.keys(base)) if (getMember(patch, key) !== null) setMember(next, key, base[key] ?? null);
-    for (const key of membersOf(patch)) this.member(next, patch, key, shape(key));
+    const named = new Set<string>();
+    for (const key in patch) {
+      this.members++;
+      if (!isDirective(key)) {
+        this.member(next, patch, key, shape(key));
+        continue;
+      }
+      passOver(patch[key] ?? null, this);
+      const name = listNamedBy(key);
+      // A list with a value of its own has its turn with that.
+      if (name === undefined || named.has(name) || Object.hasOwn(patch, name)) continue;
+      named.add(name);
+      this.member(next, patch, name, shape(name));
+    }
     return next;
   }
 
@@ -101,7 +123,7 @@ class Merge {
     }
     if (wanted === undefined) return;
     if (isJsonObject(wanted) && isJsonObject(current) && !isOpaque(type)) setMember(next, key, this.object(current, wanted, shapeOf(type)));
-    else setMember(next, key, withoutDirectives(wanted));
+    else setMember(next, key, withoutDirectives(wanted, this));
   }
 
   /** A list that merges or has directives; undefined = there is no list before or after. */
@@ -112,7 +134,7 @@ class Merge {
     key: string,
     type: ListType,
   ): JsonValue | undefined {
-    if (wanted !== undefined && !Array.isArray(wanted)) return withoutDirectives(wanted);
+    if (wanted !== undefined && !Array.isArray(wanted)) return withoutDirectives(wanted, this);
     if (wanted?.some(Array.isArray)) refuse("unprocessable", "lists of lists are not supported");
     const mergeKey = type.list?.mergeKey;
     const order = directiveList(patch, `${SET_ORDER}${key}`);
@@ -122,7 +144,7 @@ class Merge {
     if (order && wanted) checkOrder(order, wanted, identity);
     const gone = new Set(removed);
     const left = (list: readonly JsonValue[]): JsonValue[] => list.filter((element) => !gone.has(element));
-    if (!Array.isArray(current)) return wanted === undefined ? current : left(withoutDirectives(wanted) as JsonValue[]);
+    if (!Array.isArray(current)) return wanted === undefined ? current : left(withoutDirectives(wanted, this) as JsonValue[]);
     this.count(current.length * MEMBERS_OF_ELEMENT);
     const merged = left(this.elements(current, wanted, type));
     if (mergeKey === undefined && !order) return merged;
@@ -133,8 +155,14 @@ class Merge {
   /** The elements before their order. A list without a merge key is replaced by the patch's, where it has one. */
   private elements(stored: readonly JsonValue[], wanted: readonly JsonValue[] | undefined, type: ListType): JsonValue[] {
     const mergeKey = type.list?.mergeKey;
-    if (mergeKey === undefined) return (wanted ?? stored).map(withoutDirectives);
-    return mergeKey === "set" ? [...new Set(stored.concat(wanted ?? []))] : this.keyed(stored, wanted ?? [], type, mergeKey);
+    if (mergeKey === undefined) {
+      // What is stored is no part of the patch.
+      const met = wanted ? this : { members: 0 };
+      return (wanted ?? stored).map((element) => withoutDirectives(element, met));
+    }
+    if (mergeKey !== "set") return this.keyed(stored, wanted ?? [], type, mergeKey);
+    passOver([...(wanted ?? [])], this);
+    return [...new Set(stored.concat(wanted ?? []))];
   }
 
   private keyed(stored: readonly JsonValue[], wanted: readonly JsonValue[], type: ListType, mergeKey: string): JsonValue[] {
@@ -144,11 +172,12 @@ class Merge {
     for (const element of wanted) {
       if (!isJsonObject(element)) refuse("internal", `list element types are not identical: ${goMap([[...stored], [...wanted]])}`);
       const directive = elementDirective(element);
+      if (directive !== undefined) passOver(element, this);
       if (directive === "replace") replaces = true;
       else if (directive === "delete") gone.add(requiredKey(element, mergeKey));
       else plain.push(element);
     }
-    if (replaces) return plain.map(withoutDirectives);
+    if (replaces) return plain.map((element) => withoutDirectives(element, this));
     const merged = gone.size === 0 ? [...stored] : stored.filter((element) => !gone.has(keyOf(element, mergeKey)));
     const places = firstPlaces(merged, (element) => keyOf(element, mergeKey));
     const shape = shapeOf(type.of);
@@ -158,7 +187,7 @@ class Merge {
       const before = place === undefined ? undefined : merged[place];
       if (place !== undefined && isJsonObject(before)) merged[place] = this.object(before, element, shape);
       else {
-        merged.push(withoutDirectives(element));
+        merged.push(withoutDirectives(element, this));
         if (place === undefined) places.set(name, merged.length - 1);
       }
     }
@@ -171,15 +200,10 @@ class Merge {
   }
 }
 
-/** The member names that a patch addresses, directly or by a list directive. */
-function membersOf(patch: JsonObject): Set<string> {
-  const names = new Set<string>();
-  for (const key of Object.keys(patch)) {
-    if (!isDirective(key)) names.add(key);
-    else if (key.startsWith(SET_ORDER)) names.add(key.slice(SET_ORDER.length));
-    else if (key.startsWith(DELETE_PRIMITIVES)) names.add(key.slice(DELETE_PRIMITIVES.length));
-  }
-  return names;
+/** The list that a directive is about; undefined for directives about the object itself. */
+function listNamedBy(directive: string): string | undefined {
+  const prefix = [SET_ORDER, DELETE_PRIMITIVES].find((one) => directive.startsWith(one));
+  return prefix === undefined ? undefined : directive.slice(prefix.length);
 }
 
 function hasListDirective(patch: JsonObject, key: string): boolean {

@@ -1,5 +1,5 @@
 /** Columns and cells that several resources share. */
-import { ageSince } from "../meta/age";
+import { ageSince } from "./age";
 import type { KubeObject } from "../meta/kubernetes";
 import type { ColumnDefinition } from "./resource";
 

@@ -133,6 +133,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   resource: string;
   /** served while this feature gate is on; the store and its objects exist in any case */
   gate?: "MultiCIDRServiceAllocator";
+  /** Most updates only say that the holder lives: what they change is kept in memory alone while nobody reads it (rule 33). */
+  renewed?: true;
   /** The objects hold what only few may read. No copy leaves their store, and only a server that is out of others' reach serves them. */
   confidential?: true;
   /** version -> the warning of every answer to a request in that version (upstream: the types' prerelease lifecycle) */

@@ -15,9 +15,24 @@ export interface FedChange {
 }
 
 /** `expired`: the history no longer reaches back to the cursor (rule 23): read page by page, and go on from a page's cursor. */
-export type FedChanges = { kind: "expired" } | { kind: "changes"; changes: FedChange[]; cursor: StoreCursor; more: boolean };
+export type FedChanges = FedState & ({ kind: "expired" } | FedHistory);
 
-export interface FedPage {
+interface FedHistory {
+  kind: "changes";
+  changes: FedChange[];
+  cursor: StoreCursor;
+  more: boolean;
+  /** the page that was asked for along with them; an object of the release before does not tell it */
+  page?: FedPage;
+}
+
+/** Of a store that tells of its changes before it commits them (rpc/policy.ts). */
+interface FedState {
+  /** no change that it tells of was under way when it answered; absent = it tells of none */
+  settled?: boolean;
+}
+
+export interface FedPage extends FedState {
   objects: string[];
   /** their storage keys, which say whose text it is that cannot be read; an object of the release before does not tell them */
   keys?: string[];
@@ -27,9 +42,15 @@ export interface FedPage {
   next: string;
 }
 
+/** See objectsAfter. */
+export interface AskedPage {
+  after: string;
+  limit: number;
+}
+
 export interface ObjectFeed {
-  /** The changes after the cursor, at most `limit` entries of the history, in order. */
-  objectsSince(cursor: StoreCursor | undefined, limit: number): Promise<FedChanges>;
+  /** The changes after the cursor, at most `limit` entries of the history, in order. `page`: unless they are expired, the answer has that page, too. */
+  objectsSince(cursor: StoreCursor | undefined, limit: number, page?: AskedPage): Promise<FedChanges>;
   /** At most `limit` objects behind the storage key `after` ("" = from the first). */
   objectsAfter(after: string, limit: number): Promise<FedPage>;
   /** The objects as they are now, in the order of the keys; null = there is none. */

@@ -1,6 +1,8 @@
 /** What the garbage collector asks of every store: who owns what, by metadata alone. */
 import type { OwnerReference } from "../meta/kubernetes";
-import type { ObjectKey } from "./store";
+import type { ObjectKey, StoreCursor } from "./store";
+
+export type { StoreCursor };
 
 /** The metadata of one object that garbage collection depends on. */
 export interface ObjectLinks {
@@ -11,12 +13,6 @@ export interface ObjectLinks {
   finalizers: string[];
   /** metadata.deletionTimestamp is set */
   deleting: boolean;
-}
-
-/** A place in a store's history; `incarnation` = the store's lifetime. */
-export interface StoreCursor {
-  incarnation: string;
-  revision: number;
 }
 
 export type LinkChange = { type: "put"; links: ObjectLinks } | { type: "deleted"; key: ObjectKey; uid: string };

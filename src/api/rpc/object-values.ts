@@ -8,11 +8,19 @@ export interface ValuesQuestion {
   path: string[];
 }
 
+/**
+ * A value that is no text is "". `agoMs`: how long ago it was written, at the time of the answer. It comes from metadata.managedFields, may be a second
+ * too small and is never too great. undefined = nobody knows, or the store runs the release before.
+ */
+export type ObjectValue = readonly [key: string, value: string, revision: number, agoMs?: number | undefined];
+
 export interface ObjectValues {
-  /** storage key, value and revision of the objects changed since the cursor; a value that is no text is "" */
-  values: (readonly [key: string, value: string, revision: number])[];
+  /** of the objects changed since the cursor, by storage key */
+  values: ObjectValue[];
   /** where the next question goes on. Changes during the answer may be told twice */
   cursor: StoreCursor;
+  /** For how long the store has taken each write, in milliseconds: since its start, or since a turn was lost. Absent: the store runs the release before */
+  servingMs?: number;
 }
 
 /** Answered from the objects, not from their history: so no cursor is too old. What was deleted is not told. */

@@ -2,6 +2,8 @@
  * Calls to objects that still run an older release. During a deployment an object of the new release may call a method that the older one does not
  * have.
  */
+import type { StoreCursor } from "./object-links";
+import type { TouchedObjects, TouchedStore } from "./touched-objects";
 import type { BatchedStore, WriteRequest, WriteResult } from "./store";
 
 /** Whether the called object has no such method: the platform's text (workerd worker-rpc.c++). Nothing was carried out. */
@@ -21,5 +23,15 @@ export async function writeAllOf(store: () => BatchedStore, requests: WriteReque
   } catch (error) {
     if (!isMethodMissing(error, "writeAll")) throw error;
     return Promise.all(requests.map((request) => store().write(request)));
+  }
+}
+
+/** The store's `touchedSince`; for one without it the history does not reach back. Rejects as the call does. */
+export async function touchedSinceOf(store: TouchedStore, cursor: StoreCursor, label?: string): Promise<TouchedObjects> {
+  try {
+    return await store.touchedSince(cursor, label);
+  } catch (error) {
+    if (!isMethodMissing(error, "touchedSince")) throw error;
+    return { kind: "expired" };
   }
 }

@@ -51,9 +51,19 @@ export type WriteRequest =
   /** what a document created under the object does to it; `document` passed its schema and the action's validation */
   | { verb: "act"; key: ObjectKey; action: string; document: string; options: WriteOptions };
 
+/** A place in a store's history; `incarnation` = the store's lifetime. */
+export interface StoreCursor {
+  incarnation: string;
+  revision: number;
+}
+
 export type WriteResult =
-  /** `code` 200 or 201; `object` = the stored text; `gone` = the deletion is complete (answer a Status, or the object) */
-  { ok: true; code: 200 | 201; object: string; warnings: string[]; gone: boolean } | { ok: false; status: Status; warnings: string[] };
+  /**
+   * `code` 200 or 201; `object` = the stored text; `gone` = the deletion is complete (answer a Status, or the object). `at` = the revision of the change
+   * that this write made; absent = it made none, or the store is of the release before
+   */
+  | { ok: true; code: 200 | 201; object: string; warnings: string[]; gone: boolean; at?: StoreCursor }
+  | { ok: false; status: Status; warnings: string[] };
 
 export type GetResult = { ok: true; object: string } | { ok: false; status: Status };
 
@@ -84,8 +94,10 @@ export interface CollectionRequest {
   representation: AnswerForm;
   /** of lists and watches; absent = JSON */
   encoding?: Encoding;
-  /** whose watch it is, and how many he may have open in this store; absent = any number */
-  watchedBy?: { user: string; max: number };
+  /** of a watch that goes on: its client has the columns of a Table */
+  columnsSent?: true;
+  /** of lists: no watch follows, as the server's own readers say; absent = one may (rule 33) */
+  unfollowed?: true;
   /** deletecollection only */
   deleteOptions?: DeleteOptionsRequest;
 }
@@ -158,9 +170,12 @@ export interface OpenWatches extends WatchedCollection {
 export interface StoreCounters {
   drains: number;
   operations: number;
+  /** watches besides those of Workers, which count their own */
   watchers: number;
   /** the same watches, by what they watch; an object of the release before does not tell them */
   watches?: OpenWatches[];
+  /** sockets over which Workers watch; an object of the release before has none */
+  sockets?: number;
   revision: number;
   /** objects deleted because their time was over; absent where no object's time ends */
   expired?: number;
@@ -190,13 +205,30 @@ export interface ServicesStoreRpc extends StoreRpc, MaintainedStore {
   allocations(): Promise<CidrAllocations[]>;
   /** for metrics */
   nodePortAllocations(): Promise<NodePortAllocations>;
-  /** makes the cluster's default ServiceCIDR and the Service default/kubernetes; a no-op once they exist */
-  ensureBootstrapped(): Promise<void>;
+  /**
+   * Makes the cluster's default ServiceCIDR and the Service default/kubernetes. Once they exist it answers at once.
+   *
+   * @param namespace in which the caller is about to create a Service: what that takes is asked for now
+   */
+  ensureBootstrapped(namespace?: string): Promise<void>;
 }
 
-/** Controllers take no input: a poke asks for a pass soon. */
+/** Which store has changed, and up to where: its newest revision when the poke left. */
+export interface StoreNews extends StoreCursor {
+  /** qualified resource of the store, as `leases.coordination.k8s.io` */
+  store: string;
+}
+
+/**
+ * A poke asks for a pass soon. With `news` the pass reads those stores alone, and a controller that has read so far begins none. A poke that names no
+ * store, as that of an object of the release before, is about every store; an object of the release before does not look at `news`.
+ */
 export interface ControllerRpc {
-  poke(): Promise<void>;
+  /**
+   * `untilRead`: it answers when the passes are over that had to read what was told, or when an alarm is set for another one. It rejects where that is
+   * not sure. Otherwise, and with an object of the release before, it answers at once.
+   */
+  poke(news?: StoreNews[], untilRead?: true): Promise<void>;
 }
 
 /** What a collection of objects whose time is over has done. */

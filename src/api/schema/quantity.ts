@@ -8,10 +8,12 @@ import { err, ok, type Result } from "../../core/base/result";
 
 type QuantityFormat = "decimal" | "binary" | "exponent";
 
-/** unscaled × 10^exponent */
+/** digits × 10^exponent. A bigint for each amount would cost ten times as much, and most answers are decided by the digits. */
 interface QuantityValue {
   readonly family: QuantityFormat;
-  readonly unscaled: bigint;
+  readonly isNegative: boolean;
+  /** without zeros at the front: "" is the amount 0 */
+  readonly digits: string;
   readonly exponent: number;
   /** upstream remembers the text of the client; as long as nothing is rounded, that text is the quantity */
   readonly keepsText: boolean;
@@ -27,7 +29,9 @@ const WRONG_SUFFIX = "unable to parse quantity's suffix";
 /** Every part may be empty: upstream reads `+`, `.` and `k` as zero. */
 const FORM = /^([+-]?)0*(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 /** What is canonical at first sight: most quantities are. */
-const PLAIN = /^(?:0|[1-9]\d{0,2}(?:[mkMGTPE]|[KMGTP]i)?)$/;
+const PLAIN = /^(?:0|[1-9]\d{0,17}(?<!000)[mkMGTPE]?|[1-9]\d{0,2}[KMGTP]i)$/;
+/** Whole numbers below 10^15. */
+const SMALL = /^([1-9]\d{0,14})([mkMGTPE]|[KMGT]i)?$/;
 const EXPONENT = /^[eE]([+-]?\d+)$/;
 /** Spaces around a quantity do not count. Control characters do. */
 const SPACES = /^[\p{Z}\u0085]+|[\p{Z}\u0085]+$/gu;
@@ -48,7 +52,10 @@ const EXPONENT_MAX = 1000;
 const DECIMAL_DIGITS_MAX = 18;
 const BINARY_DIGITS_MAX = 14;
 const BILLIONTH = -9;
-const BINARY_MAX = 2n ** 63n - 1n;
+const BINARY_MAX = "9223372036854775807";
+/** Whole numbers of so many digits are exact without bigints, and so is one more than they are. */
+const EXACT_DIGITS_MAX = 15;
+const POWERS_OF_1024: readonly bigint[] = BINARY.map((_, power) => 1024n ** BigInt(power));
 
 /**
  * The canonical form of a quantity, rounded away from zero to the smallest unit. The error is upstream's text. An amount that needs a suffix
@@ -56,34 +63,71 @@ const BINARY_MAX = 2n ** 63n - 1n;
  */
 export function canonicalQuantity(given: string, smallest: SmallestUnit): Result<string, string> {
   if (PLAIN.test(given)) return ok(given);
-  const text = given.replace(SPACES, "");
+  const small = smallForm(given);
+  if (small !== undefined) return ok(small);
+  const text = hasBareEnds(given) ? given : given.replace(SPACES, "");
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
-  const { family, keepsText } = parsed.value;
-  const { unscaled, exponent } = rounded(parsed.value, smallest);
-  if (keepsText && exponent === parsed.value.exponent) return ok(text);
-  const magnitude = unscaled < 0n ? -unscaled : unscaled;
-  if (magnitude === 0n) return ok("0");
-  const sign = unscaled < 0n ? "-" : "";
-  const isWhole = exponent >= 0 || magnitude % 10n ** BigInt(-exponent) === 0n;
-  if (family === "binary" && isWhole) {
-    const whole = exponent >= 0 ? magnitude * 10n ** BigInt(exponent) : magnitude / 10n ** BigInt(-exponent);
-    if (whole >= 1024n) return ok(sign + binaryForm(whole));
+  const amount = rounded(parsed.value, smallest);
+  if (amount.keepsText && amount.exponent === parsed.value.exponent) return ok(text);
+  const { significant, power } = significantOf(amount);
+  if (significant === "") return ok("0");
+  const sign = amount.isNegative ? "-" : "";
+  if (amount.family === "binary" && power >= 0) {
+    const binary = binaryForm(significant + "0".repeat(power));
+    if (binary !== undefined) return ok(sign + binary);
   }
-  return ok(sign + decimalForm(magnitude, exponent, family));
+  return ok(sign + decimalForm(significant, power, amount.family));
 }
 
-function binaryForm(whole: bigint): string {
-  let rest = whole;
+/** Whether a text begins and ends with visible ASCII, so that it has no spaces around it. */
+function hasBareEnds(text: string): boolean {
+  const [first, last] = [text.charCodeAt(0), text.charCodeAt(text.length - 1)];
+  return first > SPACE && first < DELETE && last > SPACE && last < DELETE;
+}
+
+const SPACE = 32;
+const DELETE = 127;
+
+/** The canonical form of a whole number that arithmetic without bigints keeps exact; undefined = `given` may be none. */
+function smallForm(given: string): string | undefined {
+  const [, digits = "", suffix = ""] = SMALL.exec(given) ?? [];
+  if (digits === "") return undefined;
+  let rest = Number(digits);
+  let power = BINARY.indexOf(suffix);
+  if (power > 0) {
+    if (digits.length + power * 3 > BINARY_DIGITS_MAX) return undefined;
+    for (; rest % 1024 === 0; power++) rest /= 1024;
+    return `${rest}${BINARY[power] ?? ""}`;
+  }
+  let exponent = DECIMAL.get(suffix) ?? 0;
+  for (; rest % 1000 === 0; exponent += 3) rest /= 1000;
+  const shown = DECIMAL_SUFFIXES.get(exponent);
+  return shown === undefined ? undefined : `${rest}${shown}`;
+}
+
+/** The amount without zeros at its end: significant × 10^power. */
+function significantOf({ digits, exponent }: QuantityValue): { significant: string; power: number } {
+  let end = digits.length;
+  while (end > 0 && digits.charCodeAt(end - 1) === ZERO) end--;
+  return { significant: digits.slice(0, end), power: exponent + digits.length - end };
+}
+
+/** undefined = less than the smallest suffix of the family */
+function binaryForm(whole: string): string | undefined {
   let power = 0;
+  if (whole.length <= EXACT_DIGITS_MAX) {
+    let rest = Number(whole);
+    if (rest < 1024) return undefined;
+    for (; rest % 1024 === 0; power++) rest /= 1024;
+    return `${rest}${BINARY[power] ?? ""}`;
+  }
+  let rest = BigInt(whole);
   for (; rest % 1024n === 0n; power++) rest /= 1024n;
   return `${rest}${BINARY[power] ?? ""}`;
 }
 
-function decimalForm(magnitude: bigint, exponent: number, family: QuantityFormat): string {
-  const digits = magnitude.toString();
-  const significant = digits.replace(/0+$/, "");
-  const power = exponent + digits.length - significant.length;
+function decimalForm(significant: string, power: number, family: QuantityFormat): string {
   const places = ((power % 3) + 3) % 3;
   const thousands = power - places;
   const suffix = family === "exponent" && thousands !== 0 ? undefined : DECIMAL_SUFFIXES.get(thousands);
@@ -96,11 +140,11 @@ function parse(text: string): Result<QuantityValue, string> {
   if (!parts) return err(WRONG_FORM);
   const [, sign = "", digits = "", fraction = "", suffix = ""] = parts;
   const number = (digits || "0") + fraction;
-  const unscaled = BigInt(sign + number);
+  const isNegative = sign === "-";
   const power = BINARY.indexOf(suffix);
   if (power > 0) {
-    const keepsText = fraction === "" && number.length + power * 3 <= BINARY_DIGITS_MAX && unscaled % 8n !== 0n;
-    const amount = { family: "binary", unscaled: unscaled * 1024n ** BigInt(power), exponent: -fraction.length, keepsText } as const;
+    const keepsText = fraction === "" && number.length + power * 3 <= BINARY_DIGITS_MAX && Number(number) % 8 !== 0;
+    const amount = { family: "binary", isNegative, digits: times1024(number, power), exponent: -fraction.length, keepsText } as const;
     return ok(capped(rounded(amount, BILLIONTH)));
   }
   const decimal = DECIMAL.get(suffix);
@@ -110,26 +154,55 @@ function parse(text: string): Result<QuantityValue, string> {
   const exponent = shift - fraction.length;
   const isShort = number.length <= DECIMAL_DIGITS_MAX && exponent >= BILLIONTH;
   const keepsText = isShort && exponent % 3 === 0 && !number.endsWith("000") && !number.startsWith("0");
-  return ok(rounded({ family, unscaled, exponent, keepsText }, BILLIONTH));
+  return ok(rounded({ family, isNegative, digits: withoutZeros(number), exponent, keepsText }, BILLIONTH));
+}
+
+const ZERO = 48;
+
+/** Without the zeros at the front. */
+function withoutZeros(number: string): string {
+  let start = 0;
+  while (number.charCodeAt(start) === ZERO) start++;
+  return number.slice(start);
+}
+
+/** The digits of number × 1024^power. */
+function times1024(number: string, power: number): string {
+  if (number.length <= EXACT_DIGITS_MAX) {
+    const product = Number(number) * 1024 ** power;
+    if (product === 0) return "";
+    if (Number.isSafeInteger(product)) return String(product);
+  }
+  return withoutZeros(String(BigInt(number) * (POWERS_OF_1024[power] ?? 1n)));
 }
 
 /** Away from zero: who wants a little gets a little. */
 function rounded(amount: QuantityValue, smallest: SmallestUnit): QuantityValue {
-  const { unscaled, exponent } = amount;
+  const { digits, exponent } = amount;
   if (exponent >= smallest) return amount;
-  const divisor = 10n ** BigInt(smallest - exponent);
-  const rest = unscaled % divisor;
-  const away = rest > 0n ? 1n : rest < 0n ? -1n : 0n;
-  return { ...amount, unscaled: unscaled / divisor + away, exponent: smallest };
+  const end = Math.max(0, digits.length - (smallest - exponent));
+  const kept = digits.slice(0, end);
+  return { ...amount, digits: hasMore(digits, end) ? successor(kept) : kept, exponent: smallest };
+}
+
+function hasMore(digits: string, from: number): boolean {
+  for (let i = from; i < digits.length; i++) if (digits.charCodeAt(i) !== ZERO) return true;
+  return false;
+}
+
+function successor(digits: string): string {
+  return digits.length <= EXACT_DIGITS_MAX ? String(Number(digits) + 1) : String(BigInt(digits) + 1n);
 }
 
 /** Binary amounts end at 2^63 - 1. */
 function capped(amount: QuantityValue): QuantityValue {
-  const scale = 10n ** BigInt(-amount.exponent);
-  const isNegative = amount.unscaled < 0n;
-  const magnitude = isNegative ? -amount.unscaled : amount.unscaled;
-  if (magnitude <= BINARY_MAX * scale) return amount;
-  return { ...amount, unscaled: isNegative ? -BINARY_MAX : BINARY_MAX, exponent: 0 };
+  const { digits, exponent } = amount;
+  const whole = digits.length + exponent;
+  if (whole < BINARY_MAX.length) return amount;
+  // Digits of equal number compare as texts.
+  const isAbove = whole > BINARY_MAX.length || digits.slice(0, whole) > BINARY_MAX;
+  const isAtEnd = !isAbove && digits.startsWith(BINARY_MAX) && hasMore(digits, whole);
+  return isAbove || isAtEnd ? { ...amount, digits: BINARY_MAX, exponent: 0 } : amount;
 }
 
 /** The amount of a text; undefined for a text that is no quantity. */
@@ -147,22 +220,42 @@ export function quantityOf(count: number): string {
 /** The nearest number; NaN for a text that is no quantity. */
 export function quantityValue(text: string): number {
   const amount = amountOf(text);
-  return amount ? Number(`${amount.unscaled}e${amount.exponent}`) : NaN;
+  if (!amount) return NaN;
+  const magnitude = Number(`${amount.digits || "0"}e${amount.exponent}`);
+  return signOf(amount) < 0 ? -magnitude : magnitude;
 }
 
 /** Below 0 when `a` is less than `b`, above 0 when it is more, 0 when both are one amount. Exact. A text that is no quantity counts as 0. */
 export function compareQuantities(a: string, b: string): number {
-  const [left, right] = [amountOf(a), amountOf(b)];
-  const exponent = Math.min(left?.exponent ?? 0, right?.exponent ?? 0);
-  const units = (amount: QuantityValue | undefined): bigint => (amount ? amount.unscaled * 10n ** BigInt(amount.exponent - exponent) : 0n);
-  const difference = units(left) - units(right);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  if (a === b) return 0;
+  if (b === "0" && PLAIN.test(a)) return 1;
+  const [left, right] = [amountOf(a), b === "0" ? undefined : amountOf(b)];
+  const sign = signOf(left);
+  if (sign !== signOf(right)) return Math.sign(sign - signOf(right));
+  if (!left || !right) return 0;
+  return sign < 0 ? compareMagnitudes(right, left) : compareMagnitudes(left, right);
+}
+
+function signOf(amount: QuantityValue | undefined): number {
+  if (!amount || amount.digits === "") return 0;
+  return amount.isNegative ? -1 : 1;
+}
+
+/** Of amounts that are both 0, or both not. */
+function compareMagnitudes(a: QuantityValue, b: QuantityValue): number {
+  if (a.digits === "" && b.digits === "") return 0;
+  const places = Math.sign(a.digits.length + a.exponent - b.digits.length - b.exponent);
+  if (places !== 0) return places;
+  // Both begin at one place, so their digits compare as texts.
+  const [left, right] = [significantOf(a).significant, significantOf(b).significant];
+  return left === right ? 0 : left < right ? -1 : 1;
 }
 
 /** Whether a quantity is no whole number, counted in thousandths that are rounded up. */
 export function isFractional(text: string): boolean {
+  if (PLAIN.test(text) && !text.endsWith("m")) return false;
   const amount = amountOf(text);
   if (!amount) return false;
-  const { unscaled, exponent } = rounded(amount, -3);
-  return exponent < 0 && unscaled % 10n ** BigInt(-exponent) !== 0n;
+  const { significant, power } = significantOf(rounded(amount, -3));
+  return significant !== "" && power < 0;
 }

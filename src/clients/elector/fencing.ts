@@ -10,13 +10,14 @@
  * above them (rule 32). Another server may begin lower: then the annotations have to be removed.
  */
 import type { KubeObject } from "../../api/meta/kubernetes";
+import { ownAnnotation, valuesOfOwn, writtenOwn } from "../../api/meta/own-annotation";
 import type { Clock } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
 import { ObjectClient, type SendLike } from "./send-like";
 import type { Term } from "./term";
 
 /** The annotation of a protected object: the token of its last writer. */
-export const FENCING_TOKEN = "servicenet.io/fencing-token";
+export const FENCING_TOKEN = ownAnnotation("fencing-token");
 
 const TIMEOUT_MS = 5_000;
 
@@ -28,9 +29,9 @@ export function isLaterToken(token: string, than: string): boolean {
 /** The object with the token in its annotation; refused when a later leader, `by`, has written it. */
 export function fenced<T extends KubeObject>(object: T, token: string): Result<T, { reason: "fenced"; by: string }> {
   const annotations = object.metadata?.annotations ?? {};
-  const by = annotations[FENCING_TOKEN];
-  if (by !== undefined && isLaterToken(by, token)) return err({ reason: "fenced", by });
-  return ok({ ...object, metadata: { ...object.metadata, annotations: { ...annotations, [FENCING_TOKEN]: token } } });
+  const by = valuesOfOwn(annotations, FENCING_TOKEN).find((written) => isLaterToken(written, token));
+  if (by !== undefined) return err({ reason: "fenced", by });
+  return ok({ ...object, metadata: { ...object.metadata, annotations: { ...annotations, ...writtenOwn(FENCING_TOKEN, token) } } });
 }
 
 export type FencedRefusal = { reason: "fenced"; by: string } | { reason: "missing" } | { reason: "ended" };

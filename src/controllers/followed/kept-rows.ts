@@ -1,46 +1,62 @@
 /**
  * What a controller keeps in the rows of its object: facts by kind and key, and how far it has read each store. Changes are collected and saved in one
- * transaction, so a cursor never stands behind what was read up to it. A crash before loses both: the same is read again.
+ * transaction, so a saved cursor never stands behind what was read up to it. It may stand before (lagging-cursors.ts): then the same is read again,
+ * over facts that know it already. A crash before the save does the same.
  */
 import type { StoreCursor } from "../../api/rpc/object-links";
+import { LaggingCursors } from "./lagging-cursors";
+import { type ChangedRow, type FactTaker, idOf, PackedRows } from "./packed-rows";
 import type { RowStorage } from "./row-storage";
 
-/** The form of the rows. Rows of another form are dropped, and everything is read anew. */
-const FORMAT = "1";
+/** The form of the rows: each alone, or some in pages, which earlier releases do not know. Rows of another form are dropped, and everything is read anew. */
+const ALONE = "1";
+const PAGED = "2";
 const FORMAT_KIND = "format";
 
-interface ChangedRow {
-  readonly kind: string;
-  readonly key: string;
-  /** undefined = the row goes */
-  readonly value: object | undefined;
-  /** the storage has no such row */
-  readonly isNew: boolean;
-}
-
 export class KeptRows {
-  readonly #cursors = new Map<string, StoreCursor>();
-  readonly #moved = new Set<string>();
+  #cursors = new LaggingCursors();
   readonly #changed = new Map<string, ChangedRow>();
+  readonly #packed: PackedRows;
+  readonly #takers = new Map<string, FactTaker>();
+  #format = ALONE;
 
-  constructor(private readonly storage: RowStorage) {}
+  /** @param savedTogether changes after which the facts are saved at the end of a page that was read, before the round ends; Infinity = none are */
+  constructor(
+    private readonly storage: RowStorage,
+    private readonly savedTogether = Infinity,
+  ) {
+    this.#packed = new PackedRows(storage);
+  }
+
+  /** The facts of the kind go to `taker` while the rows are loaded, one by one: so nobody holds them all. To be called before `load`. */
+  loadInto(kind: string, taker: FactTaker): void {
+    this.#takers.set(kind, taker);
+  }
 
   /** To be called once, first. */
   load(): void {
     const { storage } = this;
     const [format] = storage.rows(FORMAT_KIND);
-    if (format?.[1] !== FORMAT) {
+    this.#format = format?.[1] === PAGED ? PAGED : ALONE;
+    if (format?.[1] !== this.#format) {
       storage.transaction(() => {
         storage.clear();
-        storage.rowPut(FORMAT_KIND, "", FORMAT);
+        storage.rowPut(FORMAT_KIND, "", ALONE);
       });
     }
-    for (const [store, cursor] of storage.cursors()) this.#cursors.set(store, cursor);
+    this.#packed.load(this.#takers);
+    this.#cursors = new LaggingCursors(storage.cursors());
   }
 
   /** What was saved of a kind. */
   *saved<T>(kind: string): Iterable<[key: string, value: T]> {
-    for (const [key, text] of this.storage.rows(kind)) yield [key, JSON.parse(text) as T];
+    for (const [key, value] of this.#packed.saved(kind)) yield [key, value as T];
+  }
+
+  /** The fact as it is now, saved or not; undefined = there is none. It reads a row, or one of the pages that were read last. */
+  get<T extends object>(kind: string, key: string): T | undefined {
+    const changed = this.#changed.get(idOf(kind, key));
+    return (changed ? changed.value : this.#packed.get(kind, key)) as T | undefined;
   }
 
   /** undefined = the store has never been read to its end. */
@@ -50,43 +66,58 @@ export class KeptRows {
 
   /** How far all stores were read: equal texts, nothing was read between. */
   get position(): string {
-    return JSON.stringify([...this.#cursors].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return JSON.stringify([...this.#cursors.all].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   moveCursor(store: string, cursor: StoreCursor): void {
-    const before = this.#cursors.get(store);
-    if (before?.revision === cursor.revision && before.incarnation === cursor.incarnation) return;
-    this.#cursors.set(store, cursor);
-    this.#moved.add(store);
+    this.#cursors.move(store, cursor);
   }
 
-  /** `value` is printed when it is saved, as it is then. `isNew`: there was no such row, so one that goes before it is saved costs nothing. */
+  /**
+   * `value` is printed when it is saved, as it is then. `isNew`: there was no such row, so one that goes before it is saved costs nothing, and it may share
+   * a row with others.
+   */
   put(kind: string, key: string, value: object, isNew = false): void {
-    const id = `${kind} ${key}`;
+    const id = idOf(kind, key);
     this.#changed.set(id, { kind, key, value, isNew: this.#changed.get(id)?.isNew ?? isNew });
   }
 
   delete(kind: string, key: string): void {
-    const id = `${kind} ${key}`;
+    const id = idOf(kind, key);
     if (this.#changed.get(id)?.isNew) this.#changed.delete(id);
     else this.#changed.set(id, { kind, key, value: undefined, isNew: false });
   }
 
-  /** Throws when storage does; what was collected stays for the next time. */
-  save(): void {
-    if (this.#moved.size + this.#changed.size === 0) return;
+  /**
+   * A page of a store was read, and everything that it caused is collected. Many facts are saved now, without the cursors: they are read again if the object
+   * dies before the end of the round. Throws when storage does.
+   */
+  pageRead(): void {
+    if (this.#changed.size >= this.savedTogether) this.#save([]);
+  }
+
+  /** Throws when storage does; what was collected stays for the next time. `mayWait`: cursors that are little ahead of the saved ones stay in memory. */
+  save(mayWait = false): void {
+    this.#save(this.#cursors.due(mayWait));
+  }
+
+  #save(cursors: readonly (readonly [store: string, cursor: StoreCursor])[]): void {
+    if (cursors.length + this.#changed.size === 0) return;
     const { storage } = this;
-    storage.transaction(() => {
-      for (const { kind, key, value } of this.#changed.values()) {
-        if (value) storage.rowPut(kind, key, JSON.stringify(value));
-        else storage.rowDelete(kind, key);
-      }
-      for (const store of this.#moved) {
-        const cursor = this.#cursors.get(store);
-        if (cursor) storage.cursorPut(store, cursor);
-      }
-    });
+    let format = this.#format;
+    try {
+      this.#packed.save(this.#changed.values(), (hasPages) => {
+        if (hasPages) format = PAGED;
+        if (format !== this.#format) storage.rowPut(FORMAT_KIND, "", format);
+        for (const [store, cursor] of cursors) storage.cursorPut(store, cursor);
+      });
+    } catch (error) {
+      // It is unknown whether the rows were kept.
+      for (const [id, row] of this.#changed) this.#changed.set(id, { ...row, isNew: false });
+      throw error;
+    }
+    this.#format = format;
     this.#changed.clear();
-    this.#moved.clear();
+    this.#cursors.saved(cursors);
   }
 }

@@ -8,6 +8,7 @@ export interface RowStorage {
   cursorPut(store: string, cursor: StoreCursor): void;
   /** the rows of a kind, in any order */
   rows(kind: string): Iterable<[key: string, text: string]>;
+  rowGet(kind: string, key: string): string | undefined;
   rowPut(kind: string, key: string, text: string): void;
   rowDelete(kind: string, key: string): void;
   /** drops every row and every cursor */

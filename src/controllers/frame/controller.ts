@@ -1,16 +1,18 @@
 /**
  * The loop that every controller runs in: one pass at a time, the next one when somebody asks or the alarm rings.
  *
- * - A poke carries nothing and may be lost or repeated. It only asks for a pass soon; cron pokes too.
+ * - A poke may be lost or repeated. It asks for a pass soon. It may say which stores have changed, and up to where: then it asks for nothing if the
+ *   pass has read so far. A poke that names no store is about all of them. Who pokes may wait until that was read, and so knows whether to poke again.
  * - A pass that leaves work, or fails, is repeated by the alarm: first after RETRY_BASE_MS, then after twice as long, up to RETRY_MAX_MS.
- * - A crash in a pass loses the pass and nothing else: a pass takes no input, so the next poke, alarm or cron does the work.
- * - An alarm that cannot be set is logged. The next pass is cron's then.
+ * - A crash in a pass loses the pass and nothing else: a pass takes no input. Whoever waited for it pokes again, and the platform repeats an alarm.
+ * - Before its first pass the object is made known to cron's full visits, which call no controller that never had a pass.
+ * - An alarm that cannot be set is logged. Then the object asks for a visit by cron's next tick, and tells those who wait if that fails as well.
  * - While the controller is switched off, nothing begins a pass. A pass under way when that happens is the last one. Switched on, it looks at everything.
  * - A pass that does not end in PASS_MAX_MS is taken for hung. Its object restarts, and the alarm asks the new one for a pass.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import type { ControllerRpc } from "../../api/rpc/store";
+import type { ControllerRpc, StoreNews } from "../../api/rpc/store";
 import type { RowStorage } from "../followed/row-storage";
 import { type ControllerStatus, type ControllerStatusRpc, NO_REPORT, type PassReport, StatusBook } from "./status";
 
@@ -42,13 +44,36 @@ export interface PassResult {
  * One pass over everything that there is to do. `isPoked`: since the last pass only pokes have asked, which tell of changes; otherwise the alarm or
  * cron has. It may reject: the pass is then repeated as one that left work.
  */
-export type Pass = (isPoked: boolean) => Promise<PassResult>;
+export interface Pass extends Partial<PassHearing> {
+  (isPoked: boolean): Promise<PassResult>;
+}
+
+/** What a pass makes of pokes; absent = each asks for a pass. */
+export interface PassHearing {
+  /** A poke told of these stores; undefined = it names none, so every store is read. */
+  hears(news: readonly StoreNews[] | undefined): void;
+  /** Whether what was heard asks for a pass: no, if everything was read that pokes told of. */
+  readonly wants: boolean;
+}
+
+/** The pass that hears as another part of it does; `part` answers undefined while that is not made. */
+export function hearing(run: (isPoked: boolean) => Promise<PassResult>, part: () => Partial<PassHearing> | undefined): Pass {
+  const pass = (isPoked: boolean): Promise<PassResult> => run(isPoked);
+  return Object.defineProperties(pass, {
+    hears: { value: (news: readonly StoreNews[] | undefined) => part()?.hears?.(news) },
+    wants: { get: () => part()?.wants ?? true },
+  });
+}
 
 export interface ControllerPorts {
   clock: Pick<Clock, "now" | "after">;
   recorder: Recorder;
   /** sets the object's alarm, in milliseconds since the epoch; rejects when it cannot be set */
   wakeAt(atMs: number): Promise<void>;
+  /** Asks for a poke by cron's next tick; rejects when nobody knows whether that comes. Absent = nobody visits. */
+  askVisit?(): Promise<unknown>;
+  /** Makes the object known to cron's full visits, once; it may reject. Absent = nobody visits, or everybody knows it. */
+  enter?: () => Promise<void>;
   /** removes the object's alarm */
   cancelAlarm(): Promise<void>;
   /** whether the controller is switched on now */
@@ -64,10 +89,15 @@ export interface ControllerPorts {
 export class Controller implements ControllerRpc, ControllerStatusRpc {
   readonly #book: StatusBook;
   #attempt = 0;
+  #hasEntered = false;
   #running: Promise<void> | undefined;
   #pokedMeanwhile = false;
+  /** A poke told of stores during the pass. */
+  #toldMeanwhile = false;
   /** somebody else than a poke has asked for the next pass */
   #isDue = false;
+  /** who waits for the end of a pass that has not begun; told whether what they told is read, or sure to be */
+  #waiting: ((isSure: boolean) => void)[] = [];
 
   constructor(
     private readonly ports: ControllerPorts,
@@ -80,18 +110,37 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
     return Promise.resolve(this.ports.isOn() ? this.#book.status : null);
   }
 
-  /** Asks for a pass because something changed. Answers at once; the pass goes on behind it. */
-  poke(): Promise<void> {
+  /** Asks for a pass because something changed, unless it was read already. See ControllerRpc. */
+  poke(news?: readonly StoreNews[], untilRead?: true): Promise<void> {
     if (!this.ports.isOn()) return Promise.resolve();
-    this.#attempt = 0;
-    this.ports.background(this.#pass());
-    return Promise.resolve();
+    this.onePass.hears?.(news);
+    // What the pass under way has read may die with it.
+    if (news && !this.#wants && !(untilRead && this.#running)) return Promise.resolve();
+    const read = untilRead ? this.#untilRead() : Promise.resolve();
+    if (news && this.#running) this.#toldMeanwhile = true;
+    else this.#begin();
+    return read;
   }
 
-  /** Asks for a pass although nothing may have changed, as cron does. Answers at once. */
-  ask(): Promise<void> {
+  #untilRead(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((isSure) => (isSure ? resolve() : reject(new Error("the controller has work left, and nothing wakes it"))));
+    });
+  }
+
+  #begin(): void {
+    this.#attempt = 0;
+    this.ports.background(this.#pass());
+  }
+
+  get #wants(): boolean {
+    return this.onePass.wants ?? true;
+  }
+
+  /** Asks for a pass although nothing may have changed, as cron does. See ControllerRpc. */
+  ask(untilRead?: true): Promise<void> {
     this.#isDue = true;
-    return this.poke();
+    return this.poke(undefined, untilRead);
   }
 
   /** The object's alarm rang. Resolves when the pass is over, and never rejects. */
@@ -104,7 +153,10 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
 
   /** To be called when the controller was switched on or off. */
   async switched(): Promise<void> {
-    await (this.ports.isOn() ? this.ask() : this.ports.cancelAlarm());
+    if (!this.ports.isOn()) return this.ports.cancelAlarm();
+    // The first pass may be lost with its object.
+    await this.#askVisit();
+    await this.ask();
   }
 
   /** A call during a pass asks for another pass behind it. Never rejects. */
@@ -119,7 +171,11 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
   /** Passes until nobody has asked meanwhile. A poke after the last look begins a new run: nothing is awaited between the two. */
   async #run(): Promise<void> {
     const { clock, recorder } = this.ports;
+    let isSure: boolean;
+    if (!this.#hasEntered && this.ports.enter) await this.#enter(this.ports.enter);
     do {
+      this.#toldMeanwhile = false;
+      const waiting = this.#waiting.splice(0);
       let isOver = false;
       const cancel = clock.after(PASS_MAX_MS, () => void this.#restartUnless(() => isOver));
       this.#pokedMeanwhile = false;
@@ -138,13 +194,19 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
       else this.#book.ended(report);
       const retryAt = clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt);
       this.#attempt = left ? this.#attempt + 1 : 0;
-      if (!this.ports.isOn()) this.#pokedMeanwhile = false;
-      else if (left) await this.#wakeAt(retryAt);
-      else if (againAt !== undefined) await this.#wakeAt(Math.max(againAt, clock.now() + RETRY_BASE_MS));
+      isSure = true;
+      if (!this.ports.isOn()) this.#pokedMeanwhile = this.#toldMeanwhile = false;
+      else if (left) isSure = await this.#wakeAt(retryAt);
+      else if (againAt !== undefined) isSure = await this.#wakeAt(Math.max(againAt, clock.now() + RETRY_BASE_MS));
       cancel();
       isOver = true;
+      for (const told of waiting) told(isSure);
+      // While a pass is under way its own writes are told, too: most often it has read them by its end.
+      if (this.#toldMeanwhile && this.#wants) this.#pokedMeanwhile = true;
     } while (this.#pokedMeanwhile);
     this.#running = undefined;
+    // Their news came during the last pass, which has read it.
+    for (const told of this.#waiting.splice(0)) told(isSure);
   }
 
   /** Sets the alarm and restarts the object, unless the pass ends meanwhile. Storage that does not answer holds up no restart. Never rejects. */
@@ -157,12 +219,39 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
     restart(reason);
   }
 
-  async #wakeAt(atMs: number): Promise<void> {
+  /** Whether the object will be woken: by its alarm, or by cron. Never rejects. */
+  async #wakeAt(atMs: number): Promise<boolean> {
     try {
       await this.ports.wakeAt(atMs);
       this.#book.next(atMs);
+      return true;
     } catch (error) {
       this.ports.recorder.log("warn", "the alarm of a controller could not be set", { error: String(error) });
+      return this.#askVisit();
+    }
+  }
+
+  /** A pass is not held up for good: where this fails, the next one tries again. Never rejects. */
+  async #enter(enter: () => Promise<void>): Promise<void> {
+    const { clock, recorder } = this.ports;
+    try {
+      await withTimeout(clock, RESTART_WAIT_MS, enter());
+      this.#hasEntered = true;
+    } catch (error) {
+      recorder.log("warn", "a controller could not enter the list of visits", { error: String(error) });
+    }
+  }
+
+  /** Whether cron's next tick visits the object. Never rejects. */
+  async #askVisit(): Promise<boolean> {
+    const { askVisit, clock, recorder } = this.ports;
+    if (!askVisit) return false;
+    try {
+      await withTimeout(clock, RESTART_WAIT_MS, askVisit.call(this.ports));
+      return true;
+    } catch (error) {
+      recorder.log("warn", "a controller could not ask for a visit", { error: String(error) });
+      return false;
     }
   }
 }

@@ -7,6 +7,8 @@
  * - A new object whose owners are there needs no more than a look at these.
  * - Before a deletion the object and its owners are read from their stores, and the write is bound to these versions. The graph only
  *   names the objects to examine.
+ * - A round reads the stores that pokes named. It reads all of them in a pass by alarm or cron, and behind a pass that left work. It does while a deletion
+ *   waits for the collector, too: only a complete pull knows every dependent.
  * - A finalizer is removed only after a complete pull that began after the deletion was known. By then the graph has every dependent from
  *   before the deletion. Later dependents have an absent owner and are collected as such.
  *   The deletion is known by uid and finalizer: a name may be used again, and a client may ask for another way.
@@ -17,7 +19,7 @@ import { Pace, REST_MODESTLY } from "../../core/base/pause";
 import { isTimeout } from "../../core/base/timeout";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../api/meta/object-meta";
 import type { ObjectLinks, SoughtObject } from "../../api/rpc/object-links";
-import type { WriteRequest } from "../../api/rpc/store";
+import type { StoreNews, WriteRequest } from "../../api/rpc/store";
 import { PAGE_ENTRIES } from "../followed/followed-store";
 import { isPassing } from "../followed/refusals";
 import type { PassResult } from "../frame/controller";
@@ -44,6 +46,16 @@ const PULL_BUDGET_MS = 60_000;
 /** The outcome of a write. `moot`: the object is gone, or refuses for good. `later`: examine the object again. */
 type CollectorOutcome = "done" | "moot" | "later";
 
+/** What a round has read. */
+interface Pulled {
+  /** every store that it had to read, to its end */
+  readonly isRead: boolean;
+  /** every store */
+  readonly complete: boolean;
+  /** waits of deletions that were known before */
+  readonly known: ReadonlySet<string>;
+}
+
 /** The object at each place; a place is absent when its store could not be asked. */
 type Found = ReadonlyMap<string, ObjectLinks | null>;
 
@@ -66,6 +78,8 @@ export class GarbageCollector {
   #begunAt = 0;
   /** stores that did not answer in time in this pass */
   readonly #silent = new Set<string>();
+  /** by uid of an owner whose dependents are to stay: up to which number they were tried in this pass, and whether one of them changed */
+  readonly #orphaned = new Map<string, { to: number; hasChanged: boolean }>();
   readonly #frame: Frame;
   /** rounds of this pass */
   #rounds = 0;
@@ -73,6 +87,8 @@ export class GarbageCollector {
   #current: Round | undefined;
   /** Another round of this pass has work. */
   #goesOn = false;
+  /** The last pass left work. */
+  #hasLeft = false;
 
   constructor(ports: GarbageCollectionPorts) {
     this.#ports = ports;
@@ -83,7 +99,7 @@ export class GarbageCollector {
       rows: this.#rows,
       work: (round) => this.#round(round),
       goesOn: () => this.#goesOn,
-      waiting: () => this.#rows.graph.pending.size,
+      waiting: () => this.#rows.graph.pending,
       pace: () => new Pace(ports.clock, REST_MODESTLY),
       events: ports.events,
       budgetMs: PASS_BUDGET_MS,
@@ -96,13 +112,36 @@ export class GarbageCollector {
     return this.#rows.graph.size;
   }
 
-  /** One pass. The wait for deletions of other objects leaves no work. Rejects when the stored rows cannot be read; the next pass tries again. */
-  async run(): Promise<PassResult> {
+  /** Those of them that are in memory. */
+  get held(): number {
+    return this.#rows.graph.held;
+  }
+
+  /** What a poke says; see PassHearing. */
+  hears(news: readonly StoreNews[] | undefined): void {
+    if (!news) this.#rows.mustRead();
+    else for (const one of news) if (this.#stores.has(one.store)) this.#rows.hears(one);
+  }
+
+  get wants(): boolean {
+    return this.#rows.wants;
+  }
+
+  /**
+   * One pass. The wait for deletions of other objects leaves no work. Rejects when the stored rows cannot be read; the next pass tries again. `isPoked`:
+   * only pokes ask for it.
+   */
+  async run(isPoked = false): Promise<PassResult> {
+    if (!isPoked || this.#hasLeft) this.#rows.mustRead();
+    this.#hasLeft = true;
     this.#begunAt = this.#ports.clock.now();
     this.#silent.clear();
+    this.#orphaned.clear();
     this.#rounds = 0;
     if (this.#rows.isAhead) this.#rows.load();
-    return this.#frame.run();
+    const result = await this.#frame.run();
+    this.#hasLeft = result.left;
+    return result;
   }
 
   async #round(round: Round): Promise<void> {
@@ -110,17 +149,20 @@ export class GarbageCollector {
     this.#goesOn = false;
     const known = new Set([...this.#rows.graph.served].flatMap(waitsOf));
     const readBefore = this.#rows.read;
-    const complete = (await Promise.all(this.#ports.stores.map((store) => this.#pull(store)))).every(Boolean);
+    if (known.size > 0) this.#rows.mustRead();
+    const behind = this.#ports.stores.filter(({ name }) => this.#rows.isBehind(name));
+    const isRead = (await Promise.all(behind.map((store) => this.#pull(store)))).every(Boolean);
+    const complete = isRead && behind.length === this.#ports.stores.length;
     round.noteRead(this.#rows.read - readBefore);
     if (this.#rows.isAhead) return round.leave();
-    const examined = await this.#examine(complete, known);
+    const examined = await this.#examine({ isRead, complete, known });
     if (this.#rows.isAhead) return round.leave();
-    const served = complete ? await this.#serve(known) : { done: 0, left: false };
+    const served = complete ? await this.#serve(known) : { done: 0, left: false, more: false };
     round.note("done", examined + served.done);
     const fresh = [...this.#rows.graph.served].flatMap(waitsOf).some((wait) => !known.has(wait));
-    this.#goesOn = (complete && fresh) || examined + served.done > 0;
+    this.#goesOn = (isRead && fresh) || examined + served.done > 0 || served.more;
     const isCut = this.#goesOn && (++this.#rounds >= ROUNDS_MAX || !round.mayGoOn());
-    if (isCut || (!this.#goesOn && (!complete || served.left || this.#rows.graph.pending.size > 0))) round.leave();
+    if (isCut || (!this.#goesOn && (!isRead || served.left || this.#rows.graph.pending > 0))) round.leave();
   }
 
   #hasTaken(durationMs: number): boolean {
@@ -137,12 +179,9 @@ export class GarbageCollector {
     }
   }
 
-  /**
-   * Examines nodes whose owners may have changed; answers the number of finished ones. `known`: nodes whose deletion was known before the last
-   * pull.
-   */
-  async #examine(complete: boolean, known: ReadonlySet<string>): Promise<number> {
-    const pending = [...this.#rows.graph.pending].slice(0, EXAMINE_MAX);
+  /** Examines nodes whose owners may have changed; answers the number of finished ones. */
+  async #examine(pulled: Pulled): Promise<number> {
+    const pending = this.#rows.graph.firstPending(EXAMINE_MAX);
     if (pending.length === 0) return 0;
     for (const node of pending) this.#foreign.tellAcrossScopes(node, node.links);
     const knownOwners = await this.#read(pending.flatMap((node) => this.#ownersOf(node.links, node)));
@@ -155,14 +194,13 @@ export class GarbageCollector {
     let done = kept.size;
     await inParallel(nodes, WRITES_AT_ONCE, async (node) => {
       if (this.#hasTaken(PASS_BUDGET_MS)) return;
-      const written = await this.#examineOne(node, now, owners, { complete, known });
+      const written = await this.#examineOne(node, now, owners, pulled);
       if (written === "later") this.#rows.graph.putOff(node);
       else {
         this.#rows.graph.settle(node);
         done++;
       }
     });
-    this.#rows.save();
     return done;
   }
 
@@ -191,12 +229,7 @@ export class GarbageCollector {
     return (links?.ownerReferences ?? []).flatMap((reference) => resolveOwner(reference, dependent) ?? []);
   }
 
-  async #examineOne(
-    node: GraphNode,
-    now: Found,
-    owners: Found,
-    { complete, known }: { complete: boolean; known: ReadonlySet<string> },
-  ): Promise<CollectorOutcome> {
+  async #examineOne(node: GraphNode, now: Found, owners: Found, { isRead, complete, known }: Pulled): Promise<CollectorOutcome> {
     const links = now.get(placeId(node));
     if (links === undefined) return "later";
     // Gone, or another object has its name. The history brings the change.
@@ -210,9 +243,9 @@ export class GarbageCollector {
       return state;
     });
     // Dependents of the object may have come after the pull and before the deletion of its owner. The next pull has them.
-    if (complete && isTooEarly && !states.includes("solid")) return "later";
+    if (isRead && isTooEarly && !states.includes("solid")) return "later";
     // Without a complete pull the object may have unknown dependents.
-    const decision = decideDependent(links, states, !complete || this.#rows.graph.dependentsOf(node).length > 0);
+    const decision = decideDependent(links, states, !complete || this.#rows.graph.firstDependentsOf(node, 1).length > 0);
     switch (decision.action) {
       case "none":
         return "done";
@@ -223,20 +256,49 @@ export class GarbageCollector {
     }
   }
 
-  /** Ends the deletions that wait for the collector, of owners whose deletion was known before the last pull. */
-  async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean }> {
+  /**
+   * Ends the deletions that wait for the collector, of owners whose deletion was known before the last pull. `more`: the next round has more of it, whether
+   * or not something was done.
+   */
+  async #serve(known: ReadonlySet<string>): Promise<{ done: number; left: boolean; more: boolean }> {
     const isKnown = (node: GraphNode, finalizer: string): boolean => known.has(waitId(node, node.links.uid, finalizer));
     const results: CollectorOutcome[] = [];
+    const served = (isCut: boolean, more: boolean) => ({
+      done: results.filter((result) => result === "done").length,
+      left: isCut || results.includes("later"),
+      more,
+    });
+    let more = false;
     for (const owner of [...this.#rows.graph.served]) {
       if (!isKnown(owner, FINALIZER_ORPHAN) || !hasFinalizer(owner.links, FINALIZER_ORPHAN)) continue;
-      if (this.#hasTaken(PASS_BUDGET_MS)) return { done: results.filter((result) => result === "done").length, left: true };
-      const dependents = this.#rows.graph.dependentsOf(owner).map(({ node }) => node);
-      if (dependents.length > 0) results.push(...(await this.#orphan(dependents.slice(0, EXAMINE_MAX), owner)));
-      else results.push(await this.#release(owner, FINALIZER_ORPHAN));
+      if (this.#hasTaken(PASS_BUDGET_MS)) return served(true, more);
+      const tried = await this.#orphanSome(owner);
+      results.push(...tried);
+      more ||= tried.length >= EXAMINE_MAX;
     }
     const released = releasableOwners(this.#rows.graph).filter((owner) => isKnown(owner, FINALIZER_FOREGROUND));
     await inParallel(released, WRITES_AT_ONCE, async (owner) => void results.push(await this.#release(owner, FINALIZER_FOREGROUND)));
-    return { done: results.filter((result) => result === "done").length, left: results.includes("later") };
+    return served(false, more);
+  }
+
+  /**
+   * Lets the next dependents of the owner go on without it, or the owner go where none is left. A pass tries each once. So those that refuse keep no other
+   * one from its turn.
+   */
+  async #orphanSome(owner: GraphNode): Promise<CollectorOutcome[]> {
+    const { graph } = this.#rows;
+    const { to, hasChanged } = this.#orphaned.get(owner.links.uid) ?? { to: -1, hasChanged: false };
+    const dependents = graph.firstDependentsOf(owner, EXAMINE_MAX, to);
+    const last = dependents.at(-1);
+    if (!last) {
+      if (graph.firstDependentsOf(owner, 1).length === 0) return [await this.#release(owner, FINALIZER_ORPHAN)];
+      // Some of them may have come since under numbers that were free again. If none has, the next pass changes nothing.
+      return hasChanged ? ["later"] : [];
+    }
+    const reached = graph.numberOf(last) ?? to;
+    const outcomes = await this.#orphan(dependents, owner);
+    this.#orphaned.set(owner.links.uid, { to: reached, hasChanged: hasChanged || outcomes.includes("done") });
+    return outcomes;
   }
 
   async #orphan(dependents: readonly GraphNode[], owner: GraphNode): Promise<CollectorOutcome[]> {
@@ -287,7 +349,11 @@ export class GarbageCollector {
     const wanted = request(store);
     try {
       const result = await store.write(wanted);
-      if (result.ok) return "done";
+      if (result.ok) {
+        // What is deleted may have been an owner itself.
+        this.#rows.wrote(name, result);
+        return "done";
+      }
       const { code, message = "" } = result.status;
       if (code === 404) return "moot";
       if (isPassing(result.status)) return "later";
@@ -301,6 +367,8 @@ export class GarbageCollector {
 
   #couldNot(what: "read" | "write", store: string, error: unknown): void {
     if (isTimeout(error)) this.#silent.add(store);
+    // A write without an answer may have been carried out.
+    this.#rows.mustRead(store);
     this.#current?.mention(error);
     this.#ports.recorder.log("warn", `garbage collection could not ${what}`, { store, error: String(error) });
   }

@@ -50,23 +50,26 @@ export function decideDependent(links: ObjectLinks, states: readonly OwnerState[
  * circle when a deletion comes round to where it began, and so hangs when all members were deleted at once.)
  */
 export function releasableOwners(graph: OwnerGraph): GraphNode[] {
-  const waiting = [...graph.served].filter(({ links }) => hasFinalizer(links, FINALIZER_FOREGROUND));
-  const blockers = new Map(
-    waiting.map((owner) => [
-      owner,
-      graph
-        .dependentsOf(owner)
-        .filter(({ blocks }) => blocks)
-        .map(({ node }) => node),
-    ]),
-  );
+  const waiting = new Set([...graph.served].filter(({ links }) => hasFinalizer(links, FINALIZER_FOREGROUND)));
+  const blockers = new Map([...waiting].map((owner) => [owner, blockersOf(owner, graph, waiting)]));
   const releasable: GraphNode[] = [];
-  for (const circle of components(waiting, (node) => blockers.get(node) ?? [])) {
+  for (const circle of components([...waiting], (node) => blockers.get(node) ?? [])) {
     const members = new Set(circle);
     if (circle.every((owner) => blockers.get(owner)?.every((blocker) => members.has(blocker))))
       for (const owner of circle) releasable.push(owner);
   }
   return releasable;
+}
+
+/** Whom the owner waits for, up to the first one that does not wait itself: that is in no circle, so the owner is not released. */
+function blockersOf(owner: GraphNode, graph: OwnerGraph, waiting: ReadonlySet<GraphNode>): GraphNode[] {
+  const found: GraphNode[] = [];
+  for (const { node, blocks } of graph.dependentsOf(owner)) {
+    if (!blocks) continue;
+    found.push(node);
+    if (!waiting.has(node)) break;
+  }
+  return found;
 }
 
 /** A node on the way through a graph: its number, and the lowest number that it leads back to. */

@@ -8,7 +8,9 @@ import type { ResourceDefinition } from "../../api/registry/resource";
 import type { LinkedStore } from "../../api/rpc/object-links";
 import { writeAllOf } from "../../api/rpc/older-release";
 import type { BatchedStore, WriteRequest, WriteResult } from "../../api/rpc/store";
-import type { Pass } from "../frame/controller";
+import { type EnteredNames, UsedStores } from "../followed/used-stores";
+import { hearing, type Pass } from "../frame/controller";
+import { madeOnce } from "../frame/made-once";
 import { WRITES_AT_ONCE } from "../frame/planned-work";
 import { GarbageCollector } from "./collector";
 import type { CollectedStore, GraphStorage } from "./ports";
@@ -24,15 +26,19 @@ export interface GarbageCollectionPassPorts {
     definition: Pick<ResourceDefinition, "group" | "resource" | "versions">;
     store(): LinkedStore & BatchedStore;
   }[];
+  /** makes a stub for one call; absent = every store may be used */
+  entered?: EnteredNames | undefined;
 }
 
 /** The first pass reads the graph from storage. */
 export function garbageCollectionPass(ports: GarbageCollectionPassPorts): Pass {
-  const { clock, events, recorder, storage, stores } = ports;
+  const { clock, entered, events, recorder, storage, stores } = ports;
   /** A store gives up a write after its deadline. Writes of one moment share a call. */
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, OPERATION_DEADLINE_MS, call);
+  const used = new UsedStores(clock, entered);
   const collected = stores.map(({ definition, store }): CollectedStore => ({
     name: storeName(definition),
+    isUnused: () => used.isUnused(storeName(definition)),
     group: definition.group,
     version: definition.versions[0] ?? "",
     changesSince: (cursor, limit) => answered(store().changesSince(cursor, limit)),
@@ -45,6 +51,11 @@ export function garbageCollectionPass(ports: GarbageCollectionPassPorts): Pass {
       weigh: () => 1,
     }),
   }));
-  let collector: GarbageCollector | undefined;
-  return async () => (collector ??= new GarbageCollector({ clock, storage, stores: collected, recorder, events })).run();
+  return madeOnce(() => {
+    const collector = new GarbageCollector({ clock, storage, stores: collected, recorder, events });
+    return hearing(
+      (isPoked) => collector.run(isPoked),
+      () => collector,
+    );
+  });
 }

@@ -11,12 +11,15 @@ export interface CollectedStore extends LinkedStore, Pick<StoreRpc, "write"> {
   name: string;
   group: string;
   version: string;
+  /** Whether the store was never written to, so that it need not be asked; absent = it may have been. Never rejects. */
+  isUnused?(): Promise<boolean>;
 }
 
 export interface GraphStorage {
   transaction(work: () => void): void;
   nodes(): Iterable<GraphNode>;
   cursors(): Iterable<[store: string, cursor: StoreCursor]>;
+  nodeGet(id: string): GraphNode | undefined;
   nodePut(id: string, node: GraphNode): void;
   nodeDelete(id: string): void;
   cursorPut(store: string, cursor: StoreCursor): void;
@@ -27,5 +30,7 @@ export interface GarbageCollectionPorts {
   storage: GraphStorage;
   stores: readonly CollectedStore[];
   recorder: Recorder;
+  /** changed nodes that are saved before the end of their round; the default is that of stored-graph.ts */
+  savedTogether?: number;
   events: { report(event: EventReport): void; flush(): Promise<void> };
 }

@@ -4,6 +4,7 @@ import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Namespace } from "../../api/meta/kubernetes";
 import type { CollectionRequest, StoreRpc } from "../../api/rpc/store";
+import { type EnteredNames, UsedStores } from "../followed/used-stores";
 import { optionsOf } from "../followed/write-requests";
 import type { Pass } from "../frame/controller";
 import { conditionsAfter } from "./namespace-conditions";
@@ -42,6 +43,8 @@ export interface NamespaceDeletionPassPorts {
   list(request: CollectionRequest): Promise<{ items?: Namespace[] }>;
   /** every store of the cluster */
   stores: readonly ContentStore[];
+  /** who was ever used; absent = every store may be */
+  entered?: EnteredNames | undefined;
 }
 
 export function namespaceDeletionPass(ports: NamespaceDeletionPassPorts): Pass {
@@ -56,7 +59,7 @@ class NamespaceCalls implements NamespaceDeletionPorts {
   constructor(private readonly ports: NamespaceDeletionPassPorts) {
     this.clock = ports.clock;
     this.recorder = ports.recorder;
-    this.content = namespaceContent(ports.clock, ports.stores);
+    this.content = namespaceContent(ports.clock, ports.stores, new UsedStores(ports.clock, ports.entered));
   }
 
   async terminating(): Promise<TerminatingNamespace[]> {

@@ -29,6 +29,11 @@ export interface TerminatingNamespace {
 export interface NamespaceContent {
   group: string;
   resource: string;
+  /**
+   * Whether nobody ever wrote to it when this was asked. It is not made to be told of the deletion: before its first write it asks for the namespace
+   * (plain-store.ts), which is in deletion or gone. Never rejects.
+   */
+  isUnused(): Promise<boolean>;
   close(name: string, uid: string): Promise<void>;
   /** deletes; answers the objects that stay, behind finalizers or during a graceful end */
   empty(name: string, uid: string): Promise<NamespaceRemains | "notClosed">;
@@ -90,8 +95,16 @@ async function emptied(ports: NamespaceDeletionPorts, namespace: TerminatingName
   return progress.isEmpty;
 }
 
-/** Closes the namespace in every store. Rejects with the names and errors of those that have not closed it. */
-export async function closeEverywhere(contents: readonly NamespaceContent[], { name, uid }: TerminatingNamespace): Promise<void> {
+/**
+ * Closes the namespace in every store that is used, and answers these. To be called when the deletion is durable. Rejects with the names and errors of those
+ * that have not closed it.
+ */
+export async function closeEverywhere(
+  contents: readonly NamespaceContent[],
+  { name, uid }: TerminatingNamespace,
+): Promise<readonly NamespaceContent[]> {
+  const unused = await Promise.all(contents.map((content) => content.isUnused()));
+  const used = contents.filter((_, i) => unused[i] !== true);
   const failures: string[] = [];
   const close = async (content: NamespaceContent): Promise<void> => {
     try {
@@ -100,8 +113,9 @@ export async function closeEverywhere(contents: readonly NamespaceContent[], { n
       failures.push(failureOf(content, error));
     }
   };
-  await Promise.all(contents.map(close));
+  await Promise.all(used.map(close));
   if (failures.length > 0) throw new Error(failures.join(", "));
+  return used;
 }
 
 function qualified({ group, resource }: NamespaceContent): string {
@@ -114,10 +128,10 @@ function failureOf(content: NamespaceContent, error: unknown): string {
 
 /** Steps 1 and 2. Rejects unless every store has closed the namespace. */
 export async function emptyEverywhere(contents: readonly NamespaceContent[], namespace: TerminatingNamespace): Promise<EmptyingProgress> {
-  await closeEverywhere(contents, namespace);
+  const closed = await closeEverywhere(contents, namespace);
   const pass = new Emptying(namespace);
-  await pass.empty(contents.filter(isPods));
-  if (pass.isEmpty) await pass.empty(contents.filter((content) => !isPods(content)));
+  await pass.empty(closed.filter(isPods));
+  if (pass.isEmpty) await pass.empty(closed.filter((content) => !isPods(content)));
   return pass;
 }
 

@@ -27,6 +27,8 @@ export function allowsAll({ authorizationModes }: Pick<Config, "authorizationMod
   return authorizationModes.includes("AlwaysAllow");
 }
 
+/** An instance that takes a Lease over waits for three missed renewals, within the lifetime. */
+const RENEWALS_PER_LIFETIME = 4;
 /** limit of the bitmap allocator of older releases */
 const LEGACY_HOST_BITS_MAX = 20;
 /** the bitmap of an IPv6 range ended after 2^16 addresses, however large the range was */
@@ -34,7 +36,8 @@ const LEGACY_IPV6_HOST_BITS = 16;
 
 /** Text of variables -> Config, or all errors. A variable that is absent or blank has upstream's default. */
 export function parseConfig(vars: Readonly<Record<string, string | undefined>>): Result<Config, string[]> {
-  const { values, errors } = readVariables(vars);
+  const { values: read, errors } = readVariables(vars);
+  const values = withRenewal(read, vars);
   errors.push(...togetherWrong(values));
   if (errors.length > 0) return err(errors);
   const { servicePrefixes, ...others } = values as VariableValues;
@@ -49,6 +52,15 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
       : servicePrefixes.map((prefix) => formatPrefix(legacyPart(prefix))),
     apiServerServiceIP: formatAddress(primary.family, primary.base + 1n),
   });
+}
+
+/** Identity Leases of a short lifetime are renewed in time, unless the operator says how often. */
+function withRenewal(values: Partial<VariableValues>, vars: Readonly<Record<string, string | undefined>>): Partial<VariableValues> {
+  const { apiServerLeaseDurationSeconds: lifetime, apiServerLeaseRenewSeconds: renewal } = values;
+  const isSet = (vars[VARIABLES.apiServerLeaseRenewSeconds.name] ?? "").trim() !== "";
+  if (isSet || lifetime === undefined || renewal === undefined) return values;
+  const share = Math.max(1, Math.floor(lifetime / RENEWALS_PER_LIFETIME));
+  return { ...values, apiServerLeaseRenewSeconds: Math.min(renewal, share) };
 }
 
 /** What is wrong with variables that are right each by itself. One that is wrong by itself decides nothing here: further errors would mislead. */

@@ -38,6 +38,10 @@ const HOUR_MS = 3_600_000;
 const PROXY_SYNC_PERIOD_SECONDS_MAX = 3_600;
 const MAX_ENDPOINTS_PER_SLICE_LIMIT = 1_000;
 const REQUEST_QUEUE_SECONDS_MAX = 60;
+/** half a year */
+const BACKUP_INTERVAL_HOURS_MAX = 4_392;
+/** A page of the bucket's list has 1,000 keys. */
+const BACKUPS_KEPT_MAX = 500;
 
 /** With the name of the variable in front of each problem. */
 function named<T>(parse: (text: string) => Result<T, string[]>): Reader<T> {
@@ -94,11 +98,16 @@ export const VARIABLES = {
     read: wholeNumber(),
     setting: String,
   }),
+  /**
+   * A renewal costs a deployment a call and a row, in each place and cluster. So it is renewed as often as its lifetime, and three missed renewals, need.
+   * Upstream renews every 10 s, as `npm start` does. Where the text is blank, config.ts keeps it below the lifetime.
+   */
   apiServerLeaseRenewSeconds: variable({
     name: "APISERVER_LEASE_RENEW_SECONDS",
-    byDefault: "10",
-    deployed: "10",
-    meaning: "how often it is renewed",
+    byDefault: "600",
+    deployed: "",
+    shown: "`600`",
+    meaning: "how often it is renewed; empty = every 600 s, or a quarter of its lifetime where that is less; 10 with `npm start`",
     read: wholeNumber(),
     setting: String,
   }),
@@ -118,12 +127,12 @@ export const VARIABLES = {
     meaning: "silence after which a [Node](nodes.md) becomes Unknown",
     read: wholeNumber(),
   }),
-  /** between two looks at the Leases of Nodes */
+  /** between two looks at the Leases of Nodes, at least */
   nodeMonitorPeriodSeconds: variable({
     name: "NODE_MONITOR_PERIOD_SECONDS",
     byDefault: "5",
     deployed: "5",
-    meaning: "how often the Leases of Nodes are looked at; not more than the grace",
+    meaning: "the shortest time between two looks at the Leases of Nodes; not more than the grace",
     read: wholeNumber(),
   }),
   /** the same silence, from its creation, of a Node whose condition Ready nobody has written yet */
@@ -226,7 +235,7 @@ export const VARIABLES = {
     byDefault: "100",
     deployed: "",
     shown: "`100`",
-    meaning: "requests of a cluster, and of a user in it, under way beside others in any case; 4 with `npm start`, 0 = no such bounds",
+    meaning: "requests of a cluster, and of a user in it, under way beside others in any case; 3 with `npm start`, 0 = no such bounds",
     read: wholeNumber({ min: 0 }),
   }),
   /**
@@ -237,7 +246,17 @@ export const VARIABLES = {
     name: "MAX_WATCHES_PER_USER",
     byDefault: "10000",
     deployed: "10000",
-    meaning: "watches that a user has open in one store, then 429; 0 = any number; administrators of the server may have more",
+    meaning: "watches of one resource that a user has open in an isolate, then 429; 0 = any number; administrators may have more",
+    read: wholeNumber({ min: 0 }),
+  }),
+  /**
+   * lists of more than a megabyte that one store sends at once; 0 = any number. Each holds its beginning, a megabyte and a half, until its client takes it.
+   */
+  maxStreamedLists: variable({
+    name: "MAX_STREAMED_LISTS",
+    byDefault: "20",
+    deployed: "20",
+    meaning: "lists of more than a megabyte that one store sends at once, then 429; 0 = any number",
     read: wholeNumber({ min: 0 }),
   }),
   /** names, in lower case, to which a server on loopback answers besides localhost and addresses */
@@ -279,6 +298,31 @@ export const VARIABLES = {
     deployed: "false",
     meaning: "`true`: an address of a static band needs a right ([access](access.md#who-may-name-an-address))",
     read: trueOrFalse,
+  }),
+  /** the cluster `default` is taken as made: its first request makes its objects, wherever that comes from */
+  impliesDefaultCluster: variable({
+    name: "IMPLICIT_DEFAULT_CLUSTER",
+    byDefault: "false",
+    deployed: "false",
+    meaning: "`true`: the first request makes the cluster `default`, as in tests and `wrangler dev` ([clusters](clusters.md))",
+    read: trueOrFalse,
+  }),
+  /** between two backups of a cluster into the bucket; 0 = none */
+  backupIntervalHours: variable({
+    name: "BACKUP_INTERVAL_HOURS",
+    byDefault: "24",
+    deployed: "24",
+    meaning:
+      "how often each cluster is backed up into the bucket `BACKUPS`, where one is bound; 0 = never ([backup](backup.md#by-the-clock))",
+    read: wholeNumber({ min: 0, max: BACKUP_INTERVAL_HOURS_MAX }),
+  }),
+  /** backups of a cluster in the bucket */
+  backupsKept: variable({
+    name: "BACKUPS_KEPT",
+    byDefault: "7",
+    deployed: "7",
+    meaning: "how many backups of each cluster the bucket keeps, the newest ones, 1 to 500",
+    read: wholeNumber({ max: BACKUPS_KEPT_MAX }),
   }),
   logLevel: variable({
     name: "LOG_LEVEL",

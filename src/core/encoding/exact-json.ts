@@ -8,8 +8,6 @@ import { parseMarked, printMarked } from "./marked-integers";
 
 /** What newer engines have and TypeScript does not know yet (TC39: JSON.parse source text access). Node has it from 21 on. */
 interface ExactJson {
-  /** `source`: only beside texts, numbers, booleans and null */
-  parse(text: string, reviver: (key: string, value: unknown, context: { source: string }) => unknown): unknown;
   rawJSON?(text: string): unknown;
 }
 
@@ -17,11 +15,8 @@ interface ExactJson {
 export type Int64 = number | bigint;
 
 const INT64_MAX = 2n ** 63n - 1n;
-/** Digits beyond which no integer is read exactly: they cost more than they say. */
-const DIGITS_MAX = 400;
 /** 2^53 has 16 digits. */
 const LONG = /\d{16}/;
-const INTEGER = /^-?\d+$/;
 
 const exact = JSON as ExactJson;
 
@@ -29,12 +24,9 @@ const exact = JSON as ExactJson;
 export function parseJson(text: string): unknown {
   if (!LONG.test(text)) return JSON.parse(text);
   try {
-    if (!exact.rawJSON) return parseMarked(text);
-    return exact.parse(text, (_, value, { source }) =>
-      typeof value === "number" && !Number.isSafeInteger(value) ? integerIn(source, value) : value,
-    );
+    return parseMarked(text);
   } catch (error) {
-    // The engine visits what it has read recursively. So deep a text is refused wherever its depth counts.
+    // What was read is visited recursively. So deep a text is refused wherever its depth counts.
     if (error instanceof RangeError) return JSON.parse(text);
     throw error;
   }
@@ -43,10 +35,6 @@ export function parseJson(text: string): unknown {
 /** JSON.stringify with every digit of bigints. Programs need it: where they run JSON.stringify may have to round. */
 export function printJson(value: object): string {
   return exact.rawJSON ? JSON.stringify(value) : printMarked(value);
-}
-
-function integerIn(source: string, rounded: number): Int64 {
-  return source.length <= DIGITS_MAX && INTEGER.test(source) ? BigInt(source) : rounded;
 }
 
 /** An integer as `parseJson` reads it: a bigint only beyond 2^53. */

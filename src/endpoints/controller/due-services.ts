@@ -1,10 +1,10 @@
 /**
  * The Services that wait for a look, each with its time and what has become of earlier looks. They are rows, so that neither a crash nor sleep forgets
  * one. A reason to look sooner counts; one to look later does not (upstream's delaying queue). Half of a round goes to the latest changes, so that they
- * do not wait behind a crowd: that of a first sync, or of a deployment of everything.
+ * do not wait behind a crowd: that of a first sync, or of a deployment of everything. Memory has the keys and the times alone.
  */
 import { type DueService, mergeDue } from "../sources/service-members";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import { type FactRowsByKey, FactsInRows } from "../../controllers/followed/facts-in-rows";
 
 const KIND = "due";
 /** The wait after the first look that did not end well. Each further one doubles it (upstream's per-item rate limiter). */
@@ -15,6 +15,9 @@ const RETRY_MAX_MS = 1_000_000;
  * So it is shorter than upstream's.
  */
 const REFUSED_MAX_MS = 300_000;
+
+/** in place of a time: only a change asks for a look */
+const PARKED = Infinity;
 
 interface Waiting {
   readonly due: DueService;
@@ -29,15 +32,19 @@ interface Waiting {
 }
 
 export class DueServices {
-  /** In the order in which they began to wait. */
-  readonly #waiting = new Map<string, Waiting>();
-  /** The keys of those that have changed in this life, in the order of their last changes. */
-  readonly #changed = new Set<string>();
+  readonly #waiting: FactsInRows<Waiting>;
+  /** When each look is due, PARKED = never, by the number of the Service; in the order in which they began to wait. */
+  readonly #times = new Map<number, number>();
+  /** The numbers of those that have changed in this life, in the order of their last changes. */
+  readonly #changed = new Set<number>();
 
-  constructor(private readonly rows: KeptRows) {}
-
-  load(): void {
-    for (const [key, waiting] of this.rows.saved<Waiting>(KIND)) this.#waiting.set(key, waiting);
+  /** To be made before the rows are loaded. */
+  constructor(rows: FactRowsByKey) {
+    this.#waiting = new FactsInRows(rows, KIND, {
+      clear: () => this.#times.clear(),
+      entered: (number, _, { at, isParked }) => void this.#times.set(number, isParked ? PARKED : at),
+      left: () => undefined,
+    });
   }
 
   /**
@@ -47,11 +54,13 @@ export class DueServices {
    */
   add(due: DueService, at: number): void {
     const before = this.#waiting.get(due.key);
-    this.#changed.delete(due.key);
-    this.#changed.add(due.key);
     const soonest = before && !before.isParked ? Math.min(before.at, at) : at;
     if (!before || due.isNew) this.#set({ due, at: soonest, attempts: 0 });
     else this.#set({ ...before, due: mergeDue(before.due, due), at: Math.max(soonest, before.notBefore ?? 0), isParked: false });
+    const number = this.#waiting.numberOf(due.key);
+    if (number === undefined) return;
+    this.#changed.delete(number);
+    this.#changed.add(number);
   }
 
   /**
@@ -60,27 +69,29 @@ export class DueServices {
    */
   dueBy(nowMs: number, limit: number): DueService[] {
     const found = new Map<string, DueService>();
-    this.#find(this.#waiting.keys(), Math.ceil(limit / 2), nowMs, found);
+    this.#find(this.#times.keys(), Math.ceil(limit / 2), nowMs, found);
     if (found.size === Math.ceil(limit / 2)) this.#find([...this.#changed].reverse(), limit, nowMs, found);
-    if (found.size < limit) this.#find(this.#waiting.keys(), limit, nowMs, found);
+    if (found.size < limit) this.#find(this.#times.keys(), limit, nowMs, found);
     return [...found.values()];
   }
 
-  /** Adds Services that are due, in the order of `keys`, until `found` has `limit`. */
-  #find(keys: Iterable<string>, limit: number, nowMs: number, found: Map<string, DueService>): void {
-    for (const key of keys) {
+  /** Adds Services that are due, in the order of `numbers`, until `found` has `limit`. */
+  #find(numbers: Iterable<number>, limit: number, nowMs: number, found: Map<string, DueService>): void {
+    for (const number of numbers) {
       if (found.size >= limit) return;
-      const waiting = this.#waiting.get(key);
-      if (!waiting || waiting.isParked) continue;
-      const { due, at } = waiting;
+      const at = this.#times.get(number) ?? PARKED;
       // Nothing waits longer than the longest retry, unless the clock was set back.
-      if (at <= nowMs || at > nowMs + RETRY_MAX_MS) found.set(key, due);
+      if (at === PARKED || (at > nowMs && at <= nowMs + RETRY_MAX_MS)) continue;
+      const waiting = this.#waiting.get(this.#waiting.keyOf(number));
+      if (waiting) found.set(waiting.due.key, waiting.due);
+      // Its row is lost.
+      else this.#times.delete(number);
     }
   }
 
   /** the number of Services that wait */
   get size(): number {
-    return this.#waiting.size;
+    return this.#times.size;
   }
 
   has(key: string): boolean {
@@ -88,8 +99,11 @@ export class DueServices {
   }
 
   done(key: string): void {
-    this.#changed.delete(key);
-    if (this.#waiting.delete(key)) this.rows.delete(KIND, key);
+    const number = this.#waiting.numberOf(key);
+    if (number === undefined) return;
+    this.#waiting.delete(key);
+    this.#times.delete(number);
+    this.#changed.delete(number);
   }
 
   /** The Service is looked at again later: what changed stays known. A change meanwhile asks for an earlier look. */
@@ -112,14 +126,11 @@ export class DueServices {
   /** When the next look is due; undefined = nothing waits. */
   get earliest(): number | undefined {
     let earliest = Infinity;
-    for (const { at, isParked } of this.#waiting.values()) if (!isParked) earliest = Math.min(earliest, at);
+    for (const at of this.#times.values()) earliest = Math.min(earliest, at);
     return earliest === Infinity ? undefined : earliest;
   }
 
   #set(waiting: Waiting): void {
-    const { key } = waiting.due;
-    const isNew = !this.#waiting.has(key);
-    this.#waiting.set(key, waiting);
-    this.rows.put(KIND, key, waiting, isNew);
+    this.#waiting.put(waiting.due.key, waiting);
   }
 }

@@ -12,7 +12,7 @@ import { endpointsDefinition } from "../../api/registry/endpoints/definition";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { WriteRequest } from "../../api/rpc/store";
 import { objectKey } from "../../api/store/state/keys";
-import type { Pass } from "../../controllers/frame/controller";
+import { hearing, type Pass } from "../../controllers/frame/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
 import {
   createRequest,
@@ -44,7 +44,9 @@ const FAILURES: Readonly<Record<WriteOperation, readonly [reason: string, text: 
 };
 /** The same changes make slices, for which consumers wait today: where controllers share a thread, they are written first. */
 const SLICES_FIRST_MS = 50;
-const WRITER = { manager: "endpoints-controller", group: endpointsDefinition.group };
+/** its name in managedFields */
+export const ENDPOINTS_WRITER = "endpoints-controller";
+const WRITER = { manager: ENDPOINTS_WRITER, group: endpointsDefinition.group };
 
 export function endpointsPass(ports: EndpointsPassPorts): Pass {
   const kit = new PassKit(ports, "UpdateEndpoints");
@@ -69,7 +71,7 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
       if (isOwn) return;
       if (isWritten(key)) kit.wantAfterForeign(key);
       // Its Service went unseen, or an own write arrived after its Service had gone.
-      else if (!members.service(key) && object.metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER)
+      else if (!members.hasService(key) && object.metadata?.labels?.[LABEL_ENDPOINTS_MANAGED_BY] === ENDPOINTS_CONTROLLER)
         kit.wantAfterForeign(key);
     },
     gone(key) {
@@ -146,10 +148,13 @@ export function endpointsPass(ports: EndpointsPassPorts): Pass {
     serviceKeys: () => members.serviceKeys,
     look,
   });
-  return async (isPoked) => {
-    await pause(ports.clock, SLICES_FIRST_MS);
-    return pass(isPoked);
-  };
+  return hearing(
+    async (isPoked) => {
+      await pause(ports.clock, SLICES_FIRST_MS);
+      return pass(isPoked);
+    },
+    () => pass,
+  );
 }
 
 /** Reason and text are upstream's; of a refused deletion upstream only writes a log line. */

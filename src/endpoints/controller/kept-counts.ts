@@ -2,7 +2,8 @@
  * What a controller counts for /metrics. Counts are one row, saved with the rows of the round that counted. Only what is saved is shown. So a
  * crash loses counts that nobody has seen, and no counter goes back. Where rows of another form are dropped, counters begin at 0.
  *
- * Gauges are sums over Services. The share of each Service is a row, so that a controller that wakes up adds up without reading a Pod or a slice.
+ * Gauges are sums over Services. The share of each Service is a row, so that a controller that wakes up adds up without reading a Pod or a slice. Memory
+ * has the sums alone.
  */
 import { Histogram } from "../../core/telemetry/histogram";
 import type { EndpointMetrics } from "../metrics/endpoint-families";
@@ -25,15 +26,33 @@ export interface Share {
 
 type Labels = Record<string, string>;
 
+/** Of all shares. */
+interface Sums {
+  endpoints: number;
+  slices: number;
+  slicesDesired: number;
+  /** Services by their trafficDistribution */
+  readonly users: Map<string, number>;
+}
+
+function noSums(): Sums {
+  return { endpoints: 0, slices: 0, slicesDesired: 0, users: new Map() };
+}
+
 export class KeptCounts {
   readonly #counters = new Map<string, CountedSeries<number>>();
   readonly #histograms = new Map<string, CountedSeries<Histogram>>();
-  readonly #shares = new Map<string, Share>();
+  #sums = noSums();
 
   constructor(
     private readonly rows: KeptRows,
     private readonly metrics: EndpointMetrics,
-  ) {}
+  ) {
+    rows.loadInto(SHARES, {
+      begin: () => (this.#sums = noSums()),
+      take: (_, share) => this.#add(share as Share, 1),
+    });
+  }
 
   load(): void {
     for (const [, counts] of this.rows.saved<EndpointCounts>(COUNTS)) {
@@ -42,7 +61,6 @@ export class KeptCounts {
         this.#histograms.set(idOf(name, labels), { name, labels, value: new Histogram(this.#boundsOf(name), value) });
       }
     }
-    for (const [key, share] of this.rows.saved<Share>(SHARES)) this.#shares.set(key, share);
   }
 
   /** One more on the counter. */
@@ -64,13 +82,13 @@ export class KeptCounts {
 
   /** What the Service adds to the gauges from now on; undefined = nothing. */
   share(key: string, share: Share | undefined): void {
-    if (!share) {
-      if (!this.#shares.delete(key)) return;
-      this.rows.delete(SHARES, key);
-    } else if (JSON.stringify(share) !== JSON.stringify(this.#shares.get(key))) {
-      this.#shares.set(key, share);
-      this.rows.put(SHARES, key, share);
-    } else return;
+    const before = this.rows.get<Share>(SHARES, key);
+    if (JSON.stringify(share) === JSON.stringify(before)) return;
+    if (before) this.#add(before, -1);
+    if (share) {
+      this.#add(share, 1);
+      this.rows.put(SHARES, key, share, before === undefined);
+    } else this.rows.delete(SHARES, key);
     this.#changed();
   }
 
@@ -83,15 +101,23 @@ export class KeptCounts {
     };
   }
 
+  /** `sign`: 1 or -1 */
+  #add(share: Share, sign: number): void {
+    const sums = this.#sums;
+    for (const sum of ["endpoints", "slices", "slicesDesired"] as const) sums[sum] += sign * share[sum];
+    const { trafficDistribution: way } = share;
+    if (way === undefined) return;
+    const users = (sums.users.get(way) ?? 0) + sign;
+    if (users > 0) sums.users.set(way, users);
+    else sums.users.delete(way);
+  }
+
   #gauges(): CountedSeries<number>[] {
-    const shares = [...this.#shares.values()];
-    const total = (of: (share: Share) => number): number => shares.reduce((sum, share) => sum + of(share), 0);
-    const users = new Map<string, number>();
-    for (const { trafficDistribution: way } of shares) if (way !== undefined) users.set(way, (users.get(way) ?? 0) + 1);
+    const { endpoints, slices, slicesDesired, users } = this.#sums;
     return [
-      { name: "endpoints_desired", labels: {}, value: total(({ endpoints }) => endpoints) },
-      { name: "num_endpoint_slices", labels: {}, value: total(({ slices }) => slices) },
-      { name: "desired_endpoint_slices", labels: {}, value: total(({ slicesDesired }) => slicesDesired) },
+      { name: "endpoints_desired", labels: {}, value: endpoints },
+      { name: "num_endpoint_slices", labels: {}, value: slices },
+      { name: "desired_endpoint_slices", labels: {}, value: slicesDesired },
       ...[...users].map(([way, value]) => ({
         name: "services_count_by_traffic_distribution",
         labels: { traffic_distribution: way },

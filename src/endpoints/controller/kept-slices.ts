@@ -7,40 +7,64 @@ import type { EndpointSlice, KubeObject } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { serviceKeyOf, SliceTracker } from "../slices/slice-tracker";
 import type { FedText, FeedReader } from "../../controllers/followed/followed-store";
-import type { KeptRows } from "../../controllers/followed/kept-rows";
+import { FactsInRows, type FactRowsByKey } from "../../controllers/followed/facts-in-rows";
+import { NumberGroups } from "../../core/tables/number-groups";
+import { textHash } from "../../core/tables/text-hash";
 
 const KIND = "slices";
 
 export class KeptSlices implements FeedReader {
   readonly tracker = new SliceTracker();
-  readonly #slices = new Map<string, EndpointSlice>();
-  readonly #byService = new Map<string, Map<string, EndpointSlice>>();
+  readonly #slices: FactsInRows<EndpointSlice>;
+  /** numbers of slices by the key of their Service */
+  readonly #byService = new NumberGroups();
 
   /**
    * @param manager value of the label managed-by of the controller's slices
    * @param foreign somebody else changed slices of the Service
    */
   constructor(
-    private readonly rows: KeptRows,
+    rows: FactRowsByKey,
     private readonly manager: string,
     private readonly foreign: (serviceKey: string) => void,
-  ) {}
-
-  load(): void {
-    for (const [key, slice] of this.rows.saved<EndpointSlice>(KIND)) this.#keep(key, slice);
+  ) {
+    this.#slices = new FactsInRows(rows, KIND, {
+      clear: () => this.#byService.clear(),
+      entered: (number, _, slice) => this.#byService.add(textHash(serviceKeyOf(slice)), number),
+      left: (number) => this.#byService.delete(number),
+    });
   }
 
   keys(): Iterable<string> {
-    return this.#slices.keys();
+    return this.#slices.keys;
   }
 
-  /** of the Services that have slices */
-  get serviceKeys(): Iterable<string> {
-    return this.#byService.keys();
+  /**
+   * The keys of Services that have slices and are not known, each once. They may come and go while they are read. A slice that has its name from a Service
+   * which is known is not read.
+   */
+  *orphanedKeys(isKnown: (serviceKey: string) => boolean): Iterable<string> {
+    for (const key of this.#slices.keys) {
+      const number = this.#slices.numberOf(key);
+      const group = number === undefined ? undefined : this.#byService.groupOf(number);
+      if (group === undefined) continue;
+      const numbers = this.#byService.of(group);
+      if (numbers[0] !== number) continue;
+      const orphaned = new Set<string>();
+      for (const sliceKey of numbers.map((at) => this.#slices.keyOf(at))) {
+        const named = namesakeOf(sliceKey);
+        if (textHash(named) === group && isKnown(named)) continue;
+        const slice = this.#slices.get(sliceKey);
+        if (slice && !isKnown(serviceKeyOf(slice))) orphaned.add(serviceKeyOf(slice));
+      }
+      yield* orphaned;
+    }
   }
 
+  /** In the order in which they came. */
   of(serviceKey: string): EndpointSlice[] {
-    return [...(this.#byService.get(serviceKey)?.values() ?? [])];
+    const slices = this.#byService.of(textHash(serviceKey)).flatMap((number) => this.#slices.get(this.#slices.keyOf(number)) ?? []);
+    return slices.filter((slice) => serviceKeyOf(slice) === serviceKey);
   }
 
   /** The label of the controller's own slices stands in their text as it is. */
@@ -55,14 +79,12 @@ export class KeptSlices implements FeedReader {
     const isKept = this.#isOwn(slice);
     if (before && isKept && isSameSlice(before, slice)) {
       if (before.metadata?.resourceVersion === slice.metadata?.resourceVersion) return;
-      this.#drop(key, before);
     } else this.gone(key);
     if (!isKept) return;
     const { managedFields: _, ...metadata } = slice.metadata ?? {};
     const compact = { ...slice, metadata };
-    this.#keep(key, compact);
-    this.rows.put(KIND, key, compact);
-    if (this.tracker.isForeignChange(slice)) this.foreign(serviceKeyOf(slice));
+    this.#slices.put(key, compact);
+    if (this.tracker.isForeignChange(slice, before)) this.foreign(serviceKeyOf(slice));
   }
 
   /** List and history have every write of the controller, so none is awaited any more. A slice that they lack may have gone without a word. */
@@ -72,31 +94,18 @@ export class KeptSlices implements FeedReader {
 
   /** The slice is gone, or it is another Service's or controller's now. */
   gone(key: string): void {
-    const before = this.#slices.get(key);
-    if (!before) return;
-    this.#drop(key, before);
-    this.rows.delete(KIND, key);
-    if (this.tracker.gone(before)) this.foreign(serviceKeyOf(before));
+    const before = this.#slices.delete(key);
+    if (before && this.tracker.gone(before)) this.foreign(serviceKeyOf(before));
   }
 
   #isOwn({ metadata }: EndpointSlice): boolean {
     return metadata?.labels?.[LABEL_MANAGED_BY] === this.manager && Boolean(metadata.labels[LABEL_SERVICE_NAME]);
   }
+}
 
-  #keep(key: string, slice: EndpointSlice): void {
-    this.#slices.set(key, slice);
-    const service = serviceKeyOf(slice);
-    const slices = this.#byService.get(service);
-    if (slices) slices.set(key, slice);
-    else this.#byService.set(service, new Map([[key, slice]]));
-  }
-
-  #drop(key: string, slice: EndpointSlice): void {
-    this.#slices.delete(key);
-    const service = serviceKeyOf(slice);
-    const slices = this.#byService.get(service);
-    if (slices?.delete(key) && slices.size === 0) this.#byService.delete(service);
-  }
+/** The key of the Service that a slice of this key has its name from: the name is cut where it is long (generate-name.ts), or given by somebody else. */
+function namesakeOf(sliceKey: string): string {
+  return sliceKey.slice(0, Math.max(0, sliceKey.lastIndexOf("-")));
 }
 
 /** Whether the slices are two versions of one, of one Service. */

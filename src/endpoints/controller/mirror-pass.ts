@@ -2,7 +2,7 @@
  * The pass of the controller "endpointslice-mirroring-controller": slices for the Endpoints that somebody writes for a Service without selector (upstream
  * pkg/controller/endpointslicemirroring). Endpoints are not kept: those of a Service at hand are read from their store.
  */
-import { atMost } from "../../core/base/at-most";
+import { atMost } from "../../core/base/in-parallel";
 import { referenceTo } from "../../api/events/event-recorder";
 import { MIRRORING_CONTROLLER } from "../../api/meta/endpoint-keys";
 import type { Endpoints, Service } from "../../api/meta/kubernetes";
@@ -15,6 +15,7 @@ import type { ObjectFeed } from "../../api/rpc/object-feed";
 import { objectKey } from "../../api/store/state/keys";
 import type { Pass } from "../../controllers/frame/controller";
 import type { WrittenStore } from "../../controllers/followed/called-store";
+import { FactsInRows } from "../../controllers/followed/facts-in-rows";
 import type { FeedReader } from "../../controllers/followed/followed-store";
 import { WRITES_AT_ONCE } from "../../controllers/frame/planned-work";
 import { type MirrorPlan, planMirror } from "../mirroring/plan-mirror";
@@ -53,37 +54,32 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
     limited: atMost(WRITES_AT_ONCE),
   };
   /** Those without selector, with what mirroring asks for alone; another one only until its slices are gone. */
-  const services = new Map<string, Service>();
+  const services = new FactsInRows<Service>(kit.rows, SERVICES);
 
   const ofServices: FeedReader = {
-    keys: () => services.keys(),
+    keys: () => services.keys,
     passesOver: ({ key, text }) => isForeign(key) && text.includes(SELECTOR),
     put(object) {
       const service = compact(object as Service);
       const key = keyOf(service);
       const before = services.get(key);
       if (before && hasNoSelector(before) === hasNoSelector(service)) return;
-      services.set(key, service);
-      kit.rows.put(SERVICES, key, service);
+      services.put(key, service);
       kit.want(key);
     },
     gone(key) {
-      forget(key);
+      services.delete(key);
       kit.want(key);
     },
   };
 
   /** Endpoints of other Services are not looked at. */
   const ofEndpoints: FeedReader = {
-    keys: () => services.keys(),
+    keys: () => services.keys,
     passesOver: ({ key }) => !isTouched(key),
     put: (object) => touch(keyOf(object)),
     gone: (key) => touch(key),
   };
-
-  function forget(key: string): void {
-    if (services.delete(key)) kit.rows.delete(SERVICES, key);
-  }
 
   function touch(key: string): void {
     if (isTouched(key)) kit.want(key);
@@ -115,7 +111,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       if (stored.length === 0 && !(service && hasNoSelector(service))) {
         tracker.forget(key);
         counts.share(key, undefined);
-        forget(key);
+        services.delete(key);
         return "done";
       }
       if (tracker.isStale({ metadata: name }, stored)) return "later";
@@ -130,7 +126,7 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       countPlan(key, plan.counts);
       const { result, why } = await writeSlices(writing, key, plan);
       if (why !== undefined) kit.told.tell(regarding, [{ type: "Warning", reason: "FailedToUpdateEndpointSlices", note: why }]);
-      if (result === "done" && service && !hasNoSelector(service)) forget(key);
+      if (result === "done" && service && !hasNoSelector(service)) services.delete(key);
       return result;
     } finally {
       counts.observe("endpoints_sync_duration", (ports.clock.now() - begunAt) / 1_000);
@@ -153,11 +149,12 @@ export function mirrorPass(ports: MirrorPassPorts): Pass {
       endpointslices: [ports.slices, slices],
     },
     load() {
-      for (const [key, service] of kit.rows.saved<Service>(SERVICES)) services.set(key, service);
-      slices.load();
       counts.load();
     },
-    serviceKeys: () => new Set([...services.keys(), ...slices.serviceKeys]),
+    *serviceKeys() {
+      yield* services.keys;
+      yield* slices.orphanedKeys((key) => services.has(key));
+    },
     look,
   });
 }

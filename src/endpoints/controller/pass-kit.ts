@@ -6,7 +6,7 @@
  *   feeds have them all.
  * - The Services that wait for a look are rows, too (due-services.ts). A Service whose write is refused waits alone, longer each time. No change shortens
  *   the wait, so churn under a full quota makes no storm. A store that does not answer ends the round.
- * - Nodes are read after the Pods that refer to them. So the Node of a Pod is known when the Pod is.
+ * - Nodes are read after the Pods that refer to them, and again before a Node of a Pod counts as missing: the poke that tells of it may come later.
  * - A write without an answer may have been carried out. So every feed is read again before the next look.
  * - Rounds with room look at Services of which nothing was told (resync.ts).
  * - While others wait for the thread, the pass rests after each round: three times as long as it worked, a second at most. So a burst of changes makes
@@ -28,24 +28,36 @@ import { ToldEvents } from "./told-events";
 
 /** Services looked at in one round; behind them the feeds are read again, so that a live change waits for few of a crowd. */
 const LOOKS_MAX = 100;
+/** Facts that are collected before they are saved: the list of a large cluster is too much for memory. */
+const SAVED_TOGETHER = 2_000;
 /** How long a foreign change of what a controller writes waits at least: against another writer it makes one write in a second (upstream). */
 const FOREIGN_WAIT_MS = 1_000;
 
 /**
+ * - `unread`: the next round looks again, when what the Service's objects refer to has been read anew
  * - `later`: the Service waits for another look, which a change makes earlier
  * - `refused`: so it does, and no change makes it earlier
  * - `closed`: the same, but without a change there is no look: its namespace is being emptied
  * - `silent`: as later, and its store is not asked again in this round
  */
-export type LookResult = "done" | "later" | "refused" | "closed" | "silent";
+export type LookResult = "done" | "unread" | "later" | "refused" | "closed" | "silent";
 
 const OUTCOMES: Readonly<Record<LookResult, Outcome>> = {
   done: "done",
+  unread: "none",
   later: "waits",
   refused: "waits",
   closed: "waits",
   silent: "silent",
 };
+
+/** What a look may rely on. */
+export interface LookState {
+  /** Everything was read that pokes told of. */
+  readonly isCurrent: boolean;
+  /** What the objects of the first stores refer to was read in this round. */
+  readonly areReferredRead: boolean;
+}
 
 type FollowedStores = Readonly<Record<string, readonly [ObjectFeed, FeedReader]>>;
 
@@ -58,8 +70,7 @@ export interface PassPlan {
   load(): void;
   /** the keys of all Services that are known */
   serviceKeys(): Iterable<string>;
-  /** `isCurrent`: every store was read to its end in this round. */
-  look(due: DueService, isCurrent: boolean): Promise<LookResult>;
+  look(due: DueService, state: LookState): Promise<LookResult>;
 }
 
 export class PassKit {
@@ -72,7 +83,7 @@ export class PassKit {
     private readonly ports: EndpointControllerPorts,
     action: string,
   ) {
-    this.rows = new KeptRows(ports.storage);
+    this.rows = new KeptRows(ports.storage, SAVED_TOGETHER);
     this.due = new DueServices(this.rows);
     this.told = new ToldEvents(this.rows, ports.events, action);
   }
@@ -98,16 +109,18 @@ export class PassKit {
 
   /** The whole pass. */
   pass({ stores, referredTo = {}, load, serviceKeys, look }: PassPlan): Pass {
-    const { rows, due, told } = this;
+    const { rows, due } = this;
     const { clock, recorder, events } = this.ports;
     const followed = (of: FollowedStores): FollowedStore[] =>
       Object.entries(of).map(([name, [feed, reader]]) => new FollowedStore(name, feed, reader, rows, recorder));
-    const steps = [followed(stores), followed(referredTo)];
+    const first = followed(stores);
+    const referred = followed(referredTo);
+    let areReferredRead = false;
     const resync = new Resync(rows, serviceKeys);
     /** In the last looks a store did not answer. What it has written is in its feed and nowhere else. */
     let wasSilent = false;
 
-    const mayLook = (isCurrent: boolean): boolean => steps.flat().every((store) => store.isRead) && (isCurrent || !wasSilent);
+    const mayLook = (isCurrent: boolean): boolean => [...first, ...referred].every((store) => store.isRead) && (isCurrent || !wasSilent);
 
     function plan(): DueService[] {
       const services = due.dueBy(clock.now(), LOOKS_MAX);
@@ -116,7 +129,7 @@ export class PassKit {
 
     async function looked(service: DueService, round: Round): Promise<LookResult> {
       try {
-        return await look(service, round.isCurrent);
+        return await look(service, { isCurrent: round.isCurrent, areReferredRead });
       } catch (error) {
         round.mention(error);
         recorder.log("warn", "a look at the endpoints of a Service failed", { service: service.key, error: String(error) });
@@ -128,6 +141,10 @@ export class PassKit {
       const { key } = service;
       if (result === "done") return due.done(key);
       keep(service);
+      if (result === "unread") {
+        for (const store of referred) store.mustRead();
+        return;
+      }
       if (result === "refused" || result === "closed") due.refused(key, clock.now(), result === "closed");
       else due.failed(key, clock.now());
     }
@@ -139,8 +156,12 @@ export class PassKit {
 
     return new Frame<DueService>(this.ports, {
       rows,
-      keeps: [{ load }, told, due, resync],
-      follows: () => steps,
+      keeps: [{ load }, resync],
+      *follows() {
+        yield first;
+        areReferredRead = referred.every(({ isBehind }) => isBehind);
+        yield referred;
+      },
       actsOnPart: true,
       work: {
         plan({ isCurrent }) {

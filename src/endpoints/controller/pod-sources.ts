@@ -10,37 +10,39 @@ import type { PassKit } from "./pass-kit";
 import type { EndpointControllerPorts } from "./ports";
 
 export class PodSources {
-  readonly members = new ServiceMembers();
+  readonly members: ServiceMembers;
 
   constructor(
     private readonly kit: Pick<PassKit, "rows" | "due">,
     private readonly ports: Pick<EndpointControllerPorts, "clock" | "batchMs">,
-  ) {}
+  ) {
+    this.members = new ServiceMembers(kit.rows);
+  }
 
   load(): void {
     const { rows } = this.kit;
-    for (const [, service] of rows.saved<Service>("services")) this.members.putService(service);
-    for (const [name, node] of rows.saved<NodeZone>("nodes")) this.members.putNode(name, node);
-    for (const [, pod] of rows.saved<PodFacts>("pods")) this.members.putPod(pod);
-    this.members.takeDue();
+    for (const [name, node] of rows.saved<NodeZone>("nodes")) this.members.restoreNode(name, node);
+    for (const [, pod] of rows.saved<PodFacts>("pods")) this.members.restorePod(pod);
   }
 
   get services(): FeedReader {
     const { members } = this;
-    return this.#reader("services", 0, {
+    return {
       keys: () => members.serviceKeys,
-      change(service: Service) {
-        const facts = serviceFacts(service);
-        return members.putService(facts) ? facts : undefined;
+      put: (service) => {
+        if (members.putService(serviceFacts(service as Service))) this.#noteDue(0);
       },
-      remove: (key) => members.removeService(key),
-    });
+      gone: (key) => {
+        if (members.removeService(key)) this.#noteDue(0);
+      },
+    };
   }
 
   get pods(): FeedReader {
     const { members } = this;
     return this.#reader("pods", this.ports.batchMs, {
       keys: () => members.podKeys,
+      has: (pod) => members.hasPod(keyOf(pod)),
       change(pod: Pod) {
         const facts = podFacts(pod);
         return members.putPod(facts) ? facts : undefined;
@@ -53,6 +55,7 @@ export class PodSources {
     const { members } = this;
     return this.#reader("nodes", this.ports.batchMs, {
       keys: () => members.nodeNames,
+      has: (node) => members.nodes.get(keyOf(node)) !== undefined,
       change(node: Node) {
         const facts = nodeZone(node);
         return members.putNode(keyOf(node), facts) ? facts : undefined;
@@ -65,26 +68,29 @@ export class PodSources {
   #reader<T extends KubeObject>(
     kind: string,
     waitMs: number,
-    facts: { keys(): Iterable<string>; change(object: T): object | undefined; remove(key: string): boolean },
+    facts: { keys(): Iterable<string>; has(object: T): boolean; change(object: T): object | undefined; remove(key: string): boolean },
   ): FeedReader {
-    const { rows, due } = this.kit;
-    const { clock } = this.ports;
-    const noteDue = (): void => {
-      for (const one of this.members.takeDue()) due.add(one, clock.now() + waitMs);
-    };
+    const { rows } = this.kit;
     return {
       keys: () => facts.keys(),
-      put(object) {
+      put: (object) => {
+        const isNew = !facts.has(object as T);
         const changed = facts.change(object as T);
         if (!changed) return;
-        rows.put(kind, keyOf(object), changed);
-        noteDue();
+        rows.put(kind, keyOf(object), changed, isNew);
+        this.#noteDue(waitMs);
       },
-      gone(key) {
+      gone: (key) => {
         if (!facts.remove(key)) return;
         rows.delete(kind, key);
-        noteDue();
+        this.#noteDue(waitMs);
       },
     };
+  }
+
+  /** The Services that were touched wait `waitMs` for a look. */
+  #noteDue(waitMs: number): void {
+    const { due } = this.kit;
+    for (const one of this.members.takeDue()) due.add(one, this.ports.clock.now() + waitMs);
   }
 }

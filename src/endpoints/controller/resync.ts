@@ -26,7 +26,7 @@ export class Resync {
   #left: Iterator<string> | undefined;
   #position = "";
 
-  /** @param serviceKeys of all Services */
+  /** @param serviceKeys of all Services; they may come and go while they are read: those that come wait for a look anyway */
   constructor(
     private readonly rows: KeptRows,
     private readonly serviceKeys: () => Iterable<string>,
@@ -47,7 +47,7 @@ export class Resync {
    */
   take(nowMs: number, limit: number, waits: (key: string) => boolean): DueService[] {
     if (!this.#left && !this.#begins(nowMs)) return [];
-    this.#left ??= [...this.serviceKeys()].values();
+    this.#left ??= this.serviceKeys()[Symbol.iterator]();
     const taken: DueService[] = [];
     while (taken.length < limit) {
       const next = this.#left.next();

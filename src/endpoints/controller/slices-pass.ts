@@ -1,5 +1,5 @@
 /** The pass of the controller "endpointslice-controller": slices for every Service with a selector (upstream pkg/controller/endpointslice). */
-import { atMost } from "../../core/base/at-most";
+import { atMost } from "../../core/base/in-parallel";
 import { referenceTo } from "../../api/events/event-recorder";
 import { SLICE_CONTROLLER } from "../../api/meta/endpoint-keys";
 import type { Service } from "../../api/meta/kubernetes";
@@ -18,7 +18,7 @@ import type { SliceChanges } from "../slices/slice-changes";
 import { SLICE_METRICS } from "../metrics/endpoint-families";
 import { KeptCounts } from "./kept-counts";
 import { KeptSlices } from "./kept-slices";
-import { type LookResult, PassKit } from "./pass-kit";
+import { type LookResult, type LookState, PassKit } from "./pass-kit";
 import { PodSources } from "./pod-sources";
 import type { EndpointControllerPorts } from "./ports";
 import { type SliceWriterPorts, writeSlices, type SliceWrites } from "./slice-writer";
@@ -38,7 +38,7 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
   const kit = new PassKit(ports, "UpdateEndpointSlices");
   const sources = new PodSources(kit, ports);
   const { members } = sources;
-  const slices = new KeptSlices(kit.rows, SLICE_CONTROLLER, (key) => void (members.service(key) && kit.wantAfterForeign(key)));
+  const slices = new KeptSlices(kit.rows, SLICE_CONTROLLER, (key) => void (members.hasService(key) && kit.wantAfterForeign(key)));
   const { tracker } = slices;
   const counts = new KeptCounts(kit.rows, SLICE_METRICS);
   const writing: SliceWriterPorts = {
@@ -50,7 +50,7 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     limited: atMost(WRITES_AT_ONCE),
   };
 
-  async function look({ key, changedAt }: DueService, isCurrent: boolean): Promise<LookResult> {
+  async function look({ key, changedAt }: DueService, { isCurrent, areReferredRead }: LookState): Promise<LookResult> {
     const service = members.service(key);
     if (!service) {
       tracker.forget(key);
@@ -71,8 +71,10 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
       triggerTime: changedAt,
     });
     const regarding = referenceTo(servicesDefinition, service);
+    const isNodeMissing = plan.skipped.some(({ reason }) => reason === "nodeNotFound");
+    if (isNodeMissing && isCurrent && !areReferredRead) return "unread";
     // A Node that is not there may be one that could not be read.
-    const isSure = isCurrent || !plan.skipped.some(({ reason }) => reason === "nodeNotFound");
+    const isSure = isCurrent || !isNodeMissing;
     if (isSure) kit.told.tellOnce(key, regarding, [...plan.skipped.map(({ detail }) => failure(key, detail)), ...plan.events]);
     countPlan(key, service, plan);
     const written = await writePlan(key, service, plan);
@@ -140,7 +142,6 @@ export function slicesPass(ports: SlicesPassPorts): Pass {
     referredTo: { nodes: [ports.nodes, sources.nodes] },
     load() {
       sources.load();
-      slices.load();
       counts.load();
     },
     serviceKeys: () => members.serviceKeys,

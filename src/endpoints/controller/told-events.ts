@@ -11,24 +11,17 @@ const KIND = "told";
 const HELD_MAX = 100;
 
 export class ToldEvents {
-  /** by Service: uid and note of each event, since another object of the name has not had it */
-  readonly #told = new Map<string, readonly string[]>();
-
   /** @param action what the controller does, in CamelCase */
   constructor(
-    private readonly rows: KeptRows,
+    private readonly rows: Pick<KeptRows, "get" | "put" | "delete">,
     private readonly events: { report(event: EventReport): void },
     private readonly action: string,
   ) {}
 
-  load(): void {
-    for (const [key, texts] of this.rows.saved<readonly string[]>(KIND)) this.#told.set(key, texts);
-  }
-
   /** All that hold now for the Service of this key: those are told that did not hold at the last look. Only the first HELD_MAX count. */
   tellOnce(key: string, regarding: EventSubject, all: readonly ObjectEvent[]): void {
     const events = all.slice(0, HELD_MAX);
-    const before = this.#told.get(key) ?? [];
+    const before = this.#toldOf(key);
     const textOf = ({ note }: ObjectEvent): string => `${regarding.uid ?? ""} ${note}`;
     const texts = events.map(textOf);
     if (texts.length === before.length && texts.every((text) => before.includes(text))) return;
@@ -36,10 +29,8 @@ export class ToldEvents {
       regarding,
       events.filter((event) => !before.includes(textOf(event))),
     );
-    this.forget(key);
-    if (texts.length === 0) return;
-    this.#told.set(key, texts);
-    this.rows.put(KIND, key, texts);
+    if (texts.length === 0) this.rows.delete(KIND, key);
+    else this.rows.put(KIND, key, texts);
   }
 
   tell(regarding: EventSubject, events: readonly ObjectEvent[]): void {
@@ -47,6 +38,11 @@ export class ToldEvents {
   }
 
   forget(key: string): void {
-    if (this.#told.delete(key)) this.rows.delete(KIND, key);
+    if (this.#toldOf(key).length > 0) this.rows.delete(KIND, key);
+  }
+
+  /** Uid and note of each event, since another object of the name has not had it. */
+  #toldOf(key: string): readonly string[] {
+    return this.rows.get<readonly string[]>(KIND, key) ?? [];
   }
 }

@@ -96,6 +96,16 @@ export class MergedServices {
     for (const slice of slices) this.putSlice(slice);
   }
 
+  /** `namespace/name` of each Service that was put */
+  get serviceKeys(): Iterable<string> {
+    return this.#services;
+  }
+
+  /** `namespace/name` of each slice that has a part in a Service */
+  get sliceKeys(): Iterable<string> {
+    return this.#homes.keys();
+  }
+
   /** Something was put or deleted since the last `sync`, which may have changes. */
   get isPending(): boolean {
     return this.#changed.size > 0;

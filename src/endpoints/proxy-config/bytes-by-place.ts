@@ -66,6 +66,11 @@ export class BytesByPlace {
     return made;
   }
 
+  /** The bytes that every node and zone gets; undefined = some may get others. */
+  get ofAll(): Version | undefined {
+    return this.#nodes.size + this.#zones.size > 0 ? undefined : this.versionFor({ name: "", zone: undefined });
+  }
+
   /** Every node gets its bytes anew, as those of this revision. */
   #forget({ nodes, zones }: ToldApart): void {
     this.#nodes = new Set(nodes);

@@ -2,18 +2,22 @@
  * The page of each node for its data plane: every Service with the endpoints that this node uses, or what changed since the page it has. It is for
  * proxies that do not speak watch.
  *
- * - A page's ETag has the revision of the newest change that this node sees. A change that leaves a node's bytes as they are leaves its ETag.
- * - Changes since an ETag are complete: what a node holds after them is what a full page has.
- * - An ETag of another run, another zone or a time whose removals are forgotten gets a full page.
+ * - Each time that changes are applied is a revision, counted from the beginning of this object. A change that leaves a node's bytes as they are is none
+ *   for that node.
+ * - Changes since a revision are complete: what a node holds after them is what a full page has. The caller sees to it that the node had the same zone then.
+ * - A revision whose removals are forgotten gets a full page.
  */
 import { greatestOf } from "../../core/base/extremes";
+import { FAMILIES } from "../../core/net/family";
+import { objectKey } from "../../api/store/state/keys";
 import type { MergedService, ServiceChanges, ServiceRef } from "../merge/merged-services";
 import type { NodePlace } from "../merge/usable-endpoints";
 import { BytesByPlace } from "./bytes-by-place";
 import { LOCAL_PIECE, type Piece, refBytes, SHARED_PIECE } from "./service-bytes";
 
 export interface ProxyConfigPage {
-  readonly etag: string;
+  /** of the newest change that the node sees */
+  readonly revision: number;
   /** true: the page has all Services, and what it has not is gone */
   readonly isFull: boolean;
   /** each a JSON object in pieces, which the pages of many nodes share (service-bytes.ts) */
@@ -21,6 +25,18 @@ export interface ProxyConfigPage {
   /** Services that are gone, each a JSON object */
   readonly removed: readonly Uint8Array[];
 }
+
+/** Services that may have changed before the revision at which somebody stands. */
+export interface TouchedServices {
+  /** `namespace/name` of Services that may have been others, or none, or more */
+  readonly defined: ReadonlySet<string>;
+  /** those that may have had other endpoints */
+  readonly served: ReadonlySet<string>;
+}
+
+type Touched = ReadonlyMap<string, Uint8Array | undefined>;
+
+const NONE_TOUCHED: Touched = new Map();
 
 const PIECES = [SHARED_PIECE, LOCAL_PIECE];
 
@@ -59,11 +75,12 @@ export class ProxyConfigs {
   /** of the newest removal that was forgotten */
   #forgotten = 0;
 
-  constructor(
-    /** another one for each run: letters and digits */
-    private readonly run: string,
-    private readonly removalsMax = REMOVALS_MAX,
-  ) {}
+  constructor(private readonly removalsMax = REMOVALS_MAX) {}
+
+  /** of the newest changes; 0 = there were none */
+  get revision(): number {
+    return this.#revision;
+  }
 
   apply({ updated, removed }: ServiceChanges): void {
     if (updated.length === 0 && removed.length === 0) return;
@@ -91,36 +108,54 @@ export class ProxyConfigs {
     return this.#made;
   }
 
-  /** What changed for the node since the page with the ETag `since`; undefined = nothing. Without an ETag that counts, all Services. */
-  page(node: NodePlace, since?: string): ProxyConfigPage | undefined {
-    const from = since === undefined ? undefined : this.#revisionOf(since, node);
+  /**
+   * What changed for the node since that revision, and those that were touched; undefined = nothing. Without a revision that counts, all Services. Where
+   * `defined` names a Service, those of its families that are not there are told as removed, though the node may never have had them.
+   */
+  page(node: NodePlace, since?: number, before?: TouchedServices): ProxyConfigPage | undefined {
+    const from = since !== undefined && since >= this.#forgotten && since <= this.#revision ? since : undefined;
+    const touched = from === undefined || !before ? NONE_TOUCHED : this.#touched(before);
     const services: Uint8Array[][] = [];
     const removed: Uint8Array[] = [];
     let newest = Math.max(from ?? 0, this.#forgotten);
-    for (const key of from === undefined ? [...this.#services.keys(), ...this.#removals.keys()] : this.#changedSince(from)) {
+    const changed = from === undefined ? [...this.#services.keys(), ...this.#removals.keys()] : this.#changedSince(from);
+    for (const key of new Set([...changed, ...touched.keys()])) {
       const versions = this.#services.get(key)?.pieces.map((piece) => piece.versionFor(node));
       const removal = this.#removals.get(key);
       const revision = greatestOf([removal?.revision ?? 0, ...(versions ?? []).map((version) => version.revision)]);
-      if (revision > (from ?? -1)) {
+      if (revision > (from ?? -1) || touched.has(key)) {
+        const gone = removal?.bytes ?? touched.get(key);
         if (versions) services.push(versions.map(({ bytes }) => bytes));
-        else if (removal && from !== undefined) removed.push(removal.bytes);
+        else if (gone && from !== undefined) removed.push(gone);
       }
       newest = Math.max(newest, revision);
     }
-    if (newest === from) return undefined;
-    return { etag: this.#etag(newest, node), isFull: from === undefined, services, removed };
+    if (newest === from && services.length + removed.length === 0) return undefined;
+    return { revision: newest, isFull: from === undefined, services, removed };
   }
 
-  #etag(revision: number, { zone = "" }: NodePlace): string {
-    return `"${this.run}-${revision}-${encodeURIComponent(zone)}"`;
+  /** Whether no node's page has changed since the revision; false = some may have. */
+  isSameSince(revision: number): boolean {
+    const pieces = this.#changedSince(revision).flatMap((key): (BytesByPlace | undefined)[] => [
+      ...(this.#services.get(key)?.pieces ?? [undefined]),
+    ]);
+    return revision >= this.#forgotten && pieces.every((piece) => (piece?.ofAll?.revision ?? Infinity) <= revision);
   }
 
-  /** undefined = changes since then cannot be told. A proxy on the way may have made the ETag a weak one. */
-  #revisionOf(etag: string, node: NodePlace): number | undefined {
-    const text = etag.startsWith("W/") ? etag.slice(2) : etag;
-    const revision = Number(text.split("-")[1]);
-    const isOurs = Number.isSafeInteger(revision) && text === this.#etag(revision, node);
-    return isOurs && revision >= this.#forgotten && revision <= this.#revision ? revision : undefined;
+  /** By the keys of what is told in any case: what is said of one that is not there. */
+  #touched({ defined, served }: TouchedServices): Touched {
+    const touched = new Map<string, Uint8Array | undefined>();
+    const tell = (service: string, isDefined: boolean): void => {
+      for (const family of FAMILIES) {
+        const ref = { ...objectKey(service), family };
+        const key = keyOf(ref);
+        if (this.#services.has(key)) touched.set(key, undefined);
+        else if (isDefined) touched.set(key, refBytes(ref));
+      }
+    };
+    for (const service of served) tell(service, false);
+    for (const service of defined) tell(service, true);
+    return touched;
   }
 
   /** The keys of what changed after the revision, oldest first. */

@@ -1,159 +1,119 @@
 /**
- * The Services of a cluster for the data planes of its nodes. The view follows the stores while somebody asks, and forgets everything when nobody
- * has asked for a while: nothing keeps a quiet cluster awake.
+ * The Services of a cluster for the data planes of its nodes. A view is asked, and never waits: polls wait in the Worker, which hears of changes by watches
+ * of its own (src/worker/routing/proxy-changes.ts). So between two questions nothing keeps the view in memory. A view that was forgotten reads everything,
+ * and asks the stores what came since the place of whoever asks (followed-view.ts), so proxies do not notice.
  *
- *   nothing ── poll ──► lists ── Services and slices are known ──► pages, woken polls ── IDLE_MS without a poll ──► nothing
+ *   poll ──► a pass reads what the stores have had since ──► the page, or what changed for the node
+ *
+ * Polls that come together share a pass. One that says how far its Worker has seen the stores needs none, if the view is there already.
  */
-import type { FetchLike } from "../../api/client/fetch-like";
-import { internalError, overloaded, serviceUnavailable, type Status } from "../../api/meta/status";
-import type { Clock, Random, Recorder } from "../../core/base/ports";
+import { internalError, serviceUnavailable, type Status } from "../../api/meta/status";
+import type { Clock, Recorder } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
-import { type FollowedServices, followServices } from "../merge/follow-services";
+import { FollowedView, type Since, type ViewStores } from "./followed-view";
 import { pageSize } from "./page-body";
+import { pageTag, readPageTag, type ViewPlace } from "./page-tag";
 import type { Poll, ViewCounters } from "./poll";
-import { type ProxyConfigPage, ProxyConfigs } from "./proxy-configs";
+import type { ProxyConfigPage } from "./proxy-configs";
 
-/** Longer than the pause of a proxy that asks once a minute. */
-export const IDLE_MS = 120_000;
-/** Changes that come together are told together: each may wake a poll of every node. */
-export const SYNC_DELAY_MS = 100;
-/** The lists of 5,000 Services take about a second. */
-const KNOWN_WAIT_MS = 5_000;
-/** Each takes some KB of the object's memory, and some microseconds at each change. */
-const WAITING_MAX = 10_000;
-/** Slices of one list: 50 with 1,000 endpoints have 15 MB of JSON, and an object has 128 MB. */
-const LIST_PAGE_SIZE = 50;
+/** A pass begins nothing more after so long: the lists of 5,000 Services take about a second. The next pass goes on. */
+const PASS_MS = 5_000;
+/** So long the stores are asked what came since a place. A whole page says the same. */
+const ASK_MS = 2_000;
 /** A page goes out whole. More than a million endpoints; as much as a call between objects may hold. */
 const PAGE_MAX_BYTES = 32 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 
 export interface ProxyViewPorts {
-  /** the cluster's API */
-  readonly fetch: FetchLike;
-  readonly clock: Pick<Clock, "now" | "after">;
-  readonly random: Pick<Random, "next" | "uuid">;
+  readonly stores: ViewStores;
+  readonly clock: Pick<Clock, "now">;
   readonly recorder: Recorder;
 }
 
-/** One time of following. */
-interface Run {
-  readonly followed: FollowedServices;
-  readonly configs: ProxyConfigs;
-  isKnown: boolean;
-  /** ends the wait for more changes */
-  cancelSync: (() => void) | undefined;
+export interface PollAnswer {
+  /** of the page that the data plane has from now on */
+  readonly etag: string;
+  /** undefined = nothing has changed */
+  readonly page: ProxyConfigPage | undefined;
+  /** for no node, whatever its zone */
+  readonly isUnseen: boolean;
 }
 
 export class ProxyView {
-  #run: Run | undefined;
-  #made = 0;
-  #polls = 0;
-  #waiting = 0;
-  #isClosed = false;
-  #cancelIdle: (() => void) | undefined;
-  /** Each looks whether it has its answer; `isOver`: there will be none. */
-  readonly #looks = new Set<(isOver: boolean) => void>();
+  #view: FollowedView | undefined;
+  #passes = 0;
+  /** the pass under way, and the one behind it */
+  #pass: Promise<boolean> | undefined;
+  #nextPass: Promise<boolean> | undefined;
 
   constructor(
     private readonly ports: ProxyViewPorts,
     private readonly pageMaxBytes = PAGE_MAX_BYTES,
   ) {}
 
-  /** The page, or what changed since that of the ETag; undefined = nothing has changed within `waitMs`. An aborted poll ends at once. */
-  async poll({ node, etag, waitMs }: Poll, signal: AbortSignal): Promise<Result<ProxyConfigPage | undefined, Status>> {
-    if (this.#isClosed) return err(serviceUnavailable("the server is stopping", RETRY_AFTER_SECONDS));
-    if (this.#polls >= WAITING_MAX) return err(overloaded());
-    this.#polls++;
-    this.#cancelIdle?.();
-    const run = (this.#run ??= this.#begin());
-    try {
-      const isKnown = await this.#until(() => run.isKnown || undefined, KNOWN_WAIT_MS, signal);
-      if (!isKnown) return err(serviceUnavailable("the Services of the cluster are not known yet, try again", RETRY_AFTER_SECONDS));
-      const page = await this.#until(() => run.configs.page(node, etag), waitMs, signal);
-      return page ? this.#bounded(page, node.name) : ok(undefined);
-    } finally {
-      if (--this.#polls === 0 && this.#run) this.#cancelIdle = this.ports.clock.after(IDLE_MS, () => this.#drop());
+  /** The page, or what changed since that of the ETag. */
+  async poll({ node, etag, reached, waitMs = 0 }: Poll): Promise<Result<PollAnswer, Status>> {
+    const tag = etag === undefined ? undefined : readPageTag(etag);
+    const known = tag?.zone === (node.zone ?? "") ? tag : undefined;
+    const view = (this.#view ??= new FollowedView(this.ports.stores, this.ports.recorder));
+    const isRead = await this.#isRead(view, reached);
+    const since = isRead && known ? await this.#since(view, known) : ok(undefined);
+    const { place } = view;
+    if (!isRead || !place || !since.ok) return unavailable("the Services of the cluster cannot be read now, try again");
+    const page = view.configs.page(node, since.value?.revision, since.value?.before);
+    if (!page && waitMs > 0) return unavailable("the server was renewed");
+    if (page) {
+      const size = pageSize(page);
+      const what = `the page of the node "${node.name}"`;
+      if (size > this.pageMaxBytes) return err(internalError(`${what} has ${size} bytes, more than ${this.pageMaxBytes}`));
     }
+    const isUnseen = since.value !== undefined && view.isUnseen(since.value);
+    return ok({ etag: pageTag(place, node.zone), page, isUnseen });
   }
 
   get counters(): ViewCounters {
-    return { waiting: this.#waiting, made: this.#made + (this.#run?.configs.made ?? 0), isFollowing: this.#run !== undefined };
+    return { made: this.#view?.configs.made ?? 0, passes: this.#passes };
   }
 
-  /** Every wait is over, and later polls are refused. */
-  close(): void {
-    this.#isClosed = true;
-    this.#drop();
+  async #isRead(view: FollowedView, reached: ViewPlace | undefined): Promise<boolean> {
+    if (reached) {
+      // The pass under way may bring what is wanted.
+      if (this.#pass) await this.#pass;
+      if (view.isAt(reached)) return true;
+    }
+    if (!this.#pass) return this.#begin(view, reached);
+    // The one under way may have read before this poll came. All that come meanwhile share the next one, which reads both stores.
+    const next = (): Promise<boolean> => {
+      this.#nextPass = undefined;
+      return this.#pass ?? this.#begin(view);
+    };
+    this.#nextPass ??= this.#pass.then(next, next);
+    return this.#nextPass;
   }
 
-  /** The next poll begins anew. */
-  #drop(): void {
-    this.#cancelIdle?.();
-    this.#made += this.#run?.configs.made ?? 0;
-    this.#run?.cancelSync?.();
-    this.#run?.followed.stop();
-    this.#run = undefined;
-    this.#wake(true);
+  #begin(view: FollowedView, reached?: ViewPlace): Promise<boolean> {
+    this.#passes++;
+    const pass = view.pull(this.#forMs(PASS_MS), reached).finally(() => (this.#pass = undefined));
+    return (this.#pass = pass);
   }
 
-  #begin(): Run {
-    const { fetch, clock, random, recorder } = this.ports;
-    const followed = followServices({
-      fetch,
-      clock,
-      random,
-      pageSize: LIST_PAGE_SIZE,
-      onPending: () => this.#pending(run),
-      onError: (error) => recorder.log("warn", "the view for proxies could not follow", { error: error.message }),
-    });
-    const id = random.uuid().replaceAll("-", "").slice(0, 12);
-    const run: Run = { followed, configs: new ProxyConfigs(id), isKnown: false, cancelSync: undefined };
-    return run;
+  /** An error = a store is not reached. */
+  async #since(view: FollowedView, known: ViewPlace): Promise<Result<Since | undefined, string>> {
+    try {
+      return ok(await view.since(known, this.#forMs(ASK_MS)));
+    } catch (error) {
+      this.ports.recorder.log("warn", "a view could not ask what has changed", { error: String(error) });
+      return err(String(error));
+    }
   }
 
-  #pending(run: Run): void {
-    if (run.isKnown) run.cancelSync ??= this.ports.clock.after(SYNC_DELAY_MS, () => this.#sync(run));
-    else this.#sync(run);
+  /** Whether there is time left, from now on. */
+  #forMs(ms: number): () => boolean {
+    const endAt = this.ports.clock.now() + ms;
+    return () => this.ports.clock.now() < endAt;
   }
+}
 
-  #sync(run: Run): void {
-    run.cancelSync = undefined;
-    run.isKnown = true;
-    run.configs.apply(run.followed.sync());
-    this.#wake(false);
-  }
-
-  #wake(isOver: boolean): void {
-    for (const look of [...this.#looks]) look(isOver);
-  }
-
-  /** What `look` finds, at once or after a change; undefined when there is none within `waitMs`. */
-  #until<T>(look: () => T | undefined, waitMs: number, signal: AbortSignal): Promise<T | undefined> {
-    const found = look();
-    if (found !== undefined || waitMs <= 0 || signal.aborted) return Promise.resolve(found);
-    this.#waiting++;
-    return new Promise((resolve) => {
-      const end = (value: T | undefined): void => {
-        this.#waiting--;
-        cancel();
-        this.#looks.delete(again);
-        signal.removeEventListener("abort", leave);
-        resolve(value);
-      };
-      const again = (isOver: boolean): void => {
-        const value = isOver ? undefined : look();
-        if (isOver || value !== undefined) end(value);
-      };
-      const leave = (): void => end(undefined);
-      const cancel = this.ports.clock.after(waitMs, leave);
-      this.#looks.add(again);
-      signal.addEventListener("abort", leave);
-    });
-  }
-
-  #bounded(page: ProxyConfigPage, node: string): Result<ProxyConfigPage, Status> {
-    const size = pageSize(page);
-    if (size <= this.pageMaxBytes) return ok(page);
-    return err(internalError(`the page of the node "${node}" has ${size} bytes, more than ${this.pageMaxBytes}`));
-  }
+function unavailable(text: string): Result<never, Status> {
+  return err(serviceUnavailable(text, RETRY_AFTER_SECONDS));
 }

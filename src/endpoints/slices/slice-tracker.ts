@@ -56,10 +56,21 @@ export class SliceTracker {
     return false;
   }
 
-  /** Whether a slice that the feed tells of is somebody else's doing: its Service needs another look. */
-  isForeignChange(slice: EndpointSlice): boolean {
-    const generation = this.#services.get(serviceKeyOf(slice))?.generations.get(uidOf(slice));
-    return generation === undefined || generationOf(slice) > generation;
+  /**
+   * The feed tells of a slice. Returns whether that is somebody else's doing: its Service needs another look then. A write that the feed has told is
+   * awaited no more, and forgotten. Of a slice that nobody tracks, a change that leaves the generation as it was touches no endpoint.
+   *
+   * @param before as the feed has told of it before; undefined = it has not
+   */
+  isForeignChange(slice: EndpointSlice, before?: EndpointSlice): boolean {
+    const service = this.#services.get(serviceKeyOf(slice));
+    const generation = service?.generations.get(uidOf(slice));
+    if (generation === undefined) return before === undefined || generationOf(before) !== generationOf(slice);
+    if (generation !== DELETED && generationOf(slice) >= generation) {
+      service?.generations.delete(uidOf(slice));
+      if (service?.generations.size === 0) this.#services.delete(serviceKeyOf(slice));
+    }
+    return generationOf(slice) > generation;
   }
 
   /**
@@ -71,7 +82,7 @@ export class SliceTracker {
   gone(slice: EndpointSlice): boolean {
     const generations = this.#services.get(serviceKeyOf(slice))?.generations;
     const generation = generations?.get(uidOf(slice));
-    generations?.delete(uidOf(slice));
+    if (generations?.delete(uidOf(slice)) && generations.size === 0) this.#services.delete(serviceKeyOf(slice));
     return generation !== DELETED;
   }
 
@@ -80,7 +91,7 @@ export class SliceTracker {
     this.#services.delete(serviceKey);
   }
 
-  /** Forgets every write; answers the keys of the Services that have had one. */
+  /** Forgets every write; answers the keys of the Services that have one which the feed has not told. */
   forgetAll(): string[] {
     const keys = [...this.#services.keys()];
     this.#services.clear();

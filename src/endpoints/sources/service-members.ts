@@ -2,7 +2,7 @@
  * The Services, Pods and Nodes of a cluster, as far as endpoints are made of them: which Pods each Service has, and which Services need a look after
  * a change. Objects come and go in any order, as feeds tell of them.
  *
- * A change costs what it touches: Services and Pods find each other by the first label of a selector. Upstream compares a Pod with every Service of
+ * A change costs what it touches: Services and Pods find each other by the rarest labels of a selector. Upstream compares a Pod with every Service of
  * its namespace. What is told again unchanged asks for no look. A Node that comes, goes or changes its zone asks for a look at the Services that
  * have Pods on it; upstream waits for another reason.
  */
@@ -11,10 +11,12 @@ import type { Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { parseTime } from "../../api/meta/time";
 import { specOf } from "../../api/registry/services/predicates";
+import { FactsInRows, type FactRowsByKey } from "../../controllers/followed/facts-in-rows";
 import { affectedServices } from "./affected-services";
 import type { NodeZone, NodeLookup } from "./node-zone";
 import type { PodFacts } from "./pod-facts";
 import { hasPods, selects } from "./service-pods";
+import { ServicesByLabel } from "./services-by-label";
 
 /**
  * A Service that needs a look, and when the change happened: what consumers measure their delay from (upstream util/trigger_time_tracker.go).
@@ -40,9 +42,8 @@ export function mergeDue(a: DueService, b: DueService): DueService {
 }
 
 export class ServiceMembers {
-  readonly #services = new Map<string, Service>();
-  /** keys of Services by the first label of their selector */
-  readonly #byFirstLabel = new SetsByKey();
+  readonly #services: FactsInRows<Service>;
+  readonly #bySelector = new ServicesByLabel();
   readonly #pods = new Map<string, PodFacts>();
   /** keys of Pods by each label */
   readonly #byLabel = new SetsByKey();
@@ -51,17 +52,35 @@ export class ServiceMembers {
   readonly #nodes = new Map<string, NodeZone>();
   readonly #due = new Map<string, DueService>();
 
+  /** `rows`: where the facts of Services stand; memory has their keys alone, because a cluster has many. To be made before the rows are loaded. */
+  constructor(rows: FactRowsByKey) {
+    this.#services = new FactsInRows(rows, "services", {
+      clear: () => this.#bySelector.clear(),
+      entered: (number, _, service) => this.#bySelector.add(number, selectorOf(service)),
+      left: (number) => this.#bySelector.delete(number),
+    });
+  }
+
   /** The Nodes that there are. */
   get nodes(): NodeLookup {
     return this.#nodes;
   }
 
+  /** They may come and go while they are read. */
   get serviceKeys(): Iterable<string> {
-    return this.#services.keys();
+    return this.#services.keys;
+  }
+
+  hasService(key: string): boolean {
+    return this.#services.has(key);
   }
 
   get podKeys(): Iterable<string> {
     return this.#pods.keys();
+  }
+
+  hasPod(key: string): boolean {
+    return this.#pods.has(key);
   }
 
   get nodeNames(): Iterable<string> {
@@ -75,9 +94,8 @@ export class ServiceMembers {
 
   /** The Pods that the Service's selector names. They are looked for among those of its rarest label. */
   podsOf(service: Service): PodFacts[] {
-    if (!hasPods(service)) return [];
-    const labels = Object.entries(specOf(service).selector ?? {});
-    const named = labels.map((label) => this.#byLabel.get(labelText(service.metadata?.namespace ?? "", label)));
+    const labels = selectorOf(service);
+    const named = labels.map((label) => this.#byLabel.get(label));
     const [rarest = NOTHING] = named.sort((a, b) => a.size - b.size);
     const pods = this.#podsAt(rarest);
     return labels.length === 1 ? pods : pods.filter((pod) => selects(service, pod));
@@ -95,20 +113,25 @@ export class ServiceMembers {
     const key = keyOf(service);
     const before = this.#services.get(key);
     if (semanticEqual(before, service)) return false;
-    this.#dropService(key);
-    this.#services.set(key, service);
-    const label = firstLabel(service);
-    if (label !== undefined) this.#byFirstLabel.add(label, key);
+    this.#services.put(key, service);
     const isNew = !before || before.metadata?.uid !== service.metadata?.uid;
     this.#noteDue({ key, isNew, changedAt: isNew ? parseTime(service.metadata?.creationTimestamp) : undefined });
     return true;
   }
 
   removeService(key: string): boolean {
-    if (!this.#services.has(key)) return false;
-    this.#dropService(key);
+    if (!this.#services.delete(key)) return false;
     this.#due.set(key, { key, isNew: false, changedAt: undefined });
     return true;
+  }
+
+  /** A Pod, and below a Node, as they were stored: nobody needs a look. */
+  restorePod(pod: PodFacts): void {
+    this.#enterPod(podKey(pod), pod);
+  }
+
+  restoreNode(name: string, node: NodeZone): void {
+    this.#nodes.set(name, node);
   }
 
   putPod(pod: PodFacts): boolean {
@@ -138,13 +161,6 @@ export class ServiceMembers {
     this.#due.set(due.key, before ? mergeDue(before, due) : due);
   }
 
-  #dropService(key: string): void {
-    const service = this.#services.get(key);
-    const label = service && firstLabel(service);
-    if (label !== undefined) this.#byFirstLabel.delete(label, key);
-    this.#services.delete(key);
-  }
-
   #changePod(key: string, after: PodFacts | undefined): boolean {
     const before = this.#pods.get(key);
     if (semanticEqual(before, after)) return false;
@@ -153,13 +169,10 @@ export class ServiceMembers {
       this.#byNode.delete(before.nodeName, key);
       this.#pods.delete(key);
     }
-    if (after) {
-      for (const label of labelsOf(after)) this.#byLabel.add(label, key);
-      this.#byNode.add(after.nodeName, key);
-      this.#pods.set(key, after);
-    }
-    const candidates = new Set([...this.#candidatesFor(before), ...this.#candidatesFor(after)]);
-    for (const service of affectedServices(before, after, [...candidates])) {
+    if (after) this.#enterPod(key, after);
+    const numbers = new Set([...this.#candidatesFor(before), ...this.#candidatesFor(after)]);
+    const candidates = [...numbers].flatMap((number) => this.#serviceAt(number) ?? []);
+    for (const service of affectedServices(before, after, candidates)) {
       const since = before && selects(service, before) ? before.readyAt : 0;
       const isTimed = after !== undefined && after.readyAt > since && selects(service, after);
       this.#noteDue({ key: keyOf(service), isNew: false, changedAt: isTimed ? after.readyAt : undefined });
@@ -167,18 +180,36 @@ export class ServiceMembers {
     return true;
   }
 
+  #enterPod(key: string, pod: PodFacts): void {
+    for (const label of labelsOf(pod)) this.#byLabel.add(label, key);
+    this.#byNode.add(pod.nodeName, key);
+    this.#pods.set(key, pod);
+  }
+
   #lookAtPodsOn(node: string): void {
+    const podsByService = new Map<number, PodFacts[]>();
     for (const pod of this.#podsAt(this.#byNode.get(node))) {
-      for (const service of this.#candidatesFor(pod)) {
-        if (selects(service, pod)) this.#noteDue({ key: keyOf(service), isNew: false, changedAt: undefined });
+      for (const number of this.#candidatesFor(pod)) {
+        const pods = podsByService.get(number);
+        if (pods) pods.push(pod);
+        else podsByService.set(number, [pod]);
+      }
+    }
+    for (const [number, pods] of podsByService) {
+      const service = this.#serviceAt(number);
+      if (service && pods.some((pod) => selects(service, pod))) {
+        this.#noteDue({ key: keyOf(service), isNew: false, changedAt: undefined });
       }
     }
   }
 
-  /** The Services whose selector begins with one of the Pod's labels. */
-  #candidatesFor(pod: PodFacts | undefined): Service[] {
-    if (!pod) return [];
-    return labelsOf(pod).flatMap((label) => [...this.#byFirstLabel.get(label)].flatMap((key) => this.#services.get(key) ?? []));
+  /** The numbers of the Services that may select the Pod. */
+  #candidatesFor(pod: PodFacts | undefined): number[] {
+    return pod ? this.#bySelector.of(labelsOf(pod)) : [];
+  }
+
+  #serviceAt(number: number): Service | undefined {
+    return this.#services.get(this.#services.keyOf(number));
   }
 
   #podsAt(keys: ReadonlySet<string>): PodFacts[] {
@@ -191,11 +222,10 @@ export class ServiceMembers {
   }
 }
 
-/** undefined = the Service has no Pods. */
-function firstLabel(service: Service): string | undefined {
-  if (!hasPods(service)) return undefined;
-  const [first] = Object.entries(specOf(service).selector ?? {});
-  return first && labelText(service.metadata?.namespace ?? "", first);
+/** The labels of the Service's selector; none = it has no Pods. */
+function selectorOf(service: Service): string[] {
+  if (!hasPods(service)) return [];
+  return Object.entries(specOf(service).selector ?? {}).map((label) => labelText(service.metadata?.namespace ?? "", label));
 }
 
 function labelsOf({ namespace, labels }: PodFacts): string[] {

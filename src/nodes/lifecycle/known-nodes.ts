@@ -5,7 +5,7 @@
 import type { KubeObject, Node } from "../../api/meta/kubernetes";
 import type { FeedReader } from "../../controllers/followed/followed-store";
 import type { KeptRows } from "../../controllers/followed/kept-rows";
-import { nodeState, type NodeState, readyOf } from "./node-state";
+import { heartbeatAt, nodeState, type NodeState, readyOf } from "./node-state";
 
 const KIND = "nodes";
 
@@ -27,8 +27,8 @@ export interface NodeNews {
   registered(node: NodeState): void;
   removed(name: string, uid: string): void;
   leftReady(node: NodeState): void;
-  /** The Node is as it is now; it may be unchanged. */
-  seen(node: NodeState): void;
+  /** The Node is as it is now; it may be unchanged. `heartbeatAt`: see heartbeatAt */
+  seen(node: NodeState, heartbeatAt: number | undefined): void;
 }
 
 export class KnownNodes {
@@ -96,12 +96,12 @@ export class KnownNodes {
   get reader(): FeedReader {
     return {
       keys: () => this.names,
-      put: (object: KubeObject) => this.#put(nodeState(object as Node)),
+      put: (object: KubeObject) => this.#put(nodeState(object as Node), heartbeatAt(object as Node, this.now())),
       gone: (name) => this.#gone(name),
     };
   }
 
-  #put(node: NodeState): void {
+  #put(node: NodeState, writtenAt: number | undefined): void {
     const { name, uid } = node;
     if (this.#known.get(name) && this.#known.get(name)?.uid !== uid) this.#gone(name);
     const before = this.#known.get(name);
@@ -126,7 +126,7 @@ export class KnownNodes {
       }));
       if (leaves) this.news.leftReady(node);
     }
-    this.news.seen(node);
+    this.news.seen(node, writtenAt);
   }
 
   #gone(name: string): void {

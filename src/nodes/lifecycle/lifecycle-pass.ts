@@ -1,7 +1,8 @@
 /**
  * The pass of the controller "node-lifecycle-controller" (upstream pkg/controller/nodelifecycle).
  *
- * - It reads the Nodes that changed. Each period, while a Node is there that may become Unknown, it asks which Leases have been renewed (node-looks.ts).
+ * - It reads the Nodes that changed. When the first of them may have been silent for its grace, it asks which Leases have been renewed (node-looks.ts).
+ *   Between two such looks is a period at least.
  * - First the Nodes that were silent for the grace become Unknown. When that is done and read again, taints follow (taint-writes.ts), and Pods lose
  *   Ready (pod-marks.ts).
  * - Silence counts from look to look at the Leases. So the controller takes no outage of its stores for silence of the Nodes.
@@ -53,15 +54,17 @@ class LifecyclePass {
   readonly #frame: Frame;
   /** The last round wrote what the next one has to read, or had no time for everything. */
   #isMoreToDo = false;
+  /** The last pass left nothing. */
+  #isSettled = false;
   #endedAt = -Infinity;
   /** when the pass after the last one is due without being asked for */
   #dueAt: number | undefined;
 
   constructor(private readonly ports: LifecyclePorts) {
-    const { clock, graceMs, periodMs } = ports;
+    const { clock, periodMs } = ports;
     const now = (): number => clock.now();
     const rows = (this.#rows = new KeptRows(ports.storage));
-    const probes = (this.#probes = new NodeProbes(rows, { graceMs, periodMs }));
+    const probes = (this.#probes = new NodeProbes(rows, periodMs));
     const writes = (this.#writes = new LifecycleWrites(ports));
     const known = new KnownNodes(rows, now, {
       registered: (node) => this.#tellNode(node, "RegisteredNode", `Node ${node.name} event: Registered Node ${node.name} in Controller`),
@@ -71,10 +74,10 @@ class LifecyclePass {
         this.#tellNode({ name, uid }, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`);
       },
       leftReady: (node) => this.#tellNode(node, "NodeNotReady", `Node ${node.name} status is now: NodeNotReady`),
-      seen: (node) => probes.seen(node, now()),
+      seen: (node, heartbeatAt) => probes.seen(node, heartbeatAt, now()),
     });
     this.#turns = new ZoneTurns(rows);
-    this.#looks = new NodeLooks(ports, known, probes, writes);
+    this.#looks = new NodeLooks(ports, known, probes, writes, () => this.#save());
     this.#taints = new TaintWrites(ports, known, this.#turns, writes, (nowMs) => probes.beginAnew(nowMs));
     this.#marks = new PodMarks(ports, rows, known, writes);
     this.#frame = new Frame(ports, {
@@ -96,9 +99,11 @@ class LifecyclePass {
     const waitMs = this.#endedAt + POKED_APART_MS - clock.now();
     if (isPoked && waitMs > 0) await clock.sleep(Math.min(waitMs, POKED_APART_MS));
     if (isPoked || !this.#isDue(clock.now())) this.#marks.ask();
+    else if (this.#isLookAlone(clock.now())) this.#looks.lookAlone();
     const result = await this.#frame.run();
     this.#endedAt = clock.now();
     this.#dueAt = result.againAt;
+    this.#isSettled = result.report?.left === false;
     return result;
   }
 
@@ -107,6 +112,12 @@ class LifecyclePass {
     if (this.#dueAt === undefined) return false;
     const lateMs = nowMs - Math.max(this.#dueAt, this.#endedAt + RETRY_BASE_MS);
     return lateMs >= 0 && lateMs < this.ports.periodMs;
+  }
+
+  /** Whether nothing but a look is due. */
+  #isLookAlone(nowMs: number): boolean {
+    const others = [this.#taints.nextTurnAt, this.#writes.nextAt()].filter((at) => at !== undefined);
+    return this.#isSettled && others.every((at) => at > nowMs);
   }
 
   async #workBesideLooks(round: Round): Promise<void> {
@@ -120,12 +131,12 @@ class LifecyclePass {
 
   /** Goes on to look, and to make silent Nodes Unknown, while the work of the round is under way. */
   async #lookBeside(work: Promise<Made>): Promise<void> {
-    const { clock } = this.ports;
+    const { clock, periodMs } = this.ports;
     let isOver = false;
     const over = work.finally(() => (isOver = true));
     for (;;) {
       const now = clock.now();
-      const waitMs = Math.max(this.#probes.nextLook(now) - now, POKED_APART_MS);
+      const waitMs = Math.max(Math.min((this.#looks.nextAt ?? Infinity) - now, periodMs), POKED_APART_MS);
       await withTimeout(clock, waitMs, over).catch(() => undefined);
       if (isOver) break;
       if (await this.#looks.pull()) void this.#looks.silenced();

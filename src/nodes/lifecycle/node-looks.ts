@@ -1,6 +1,6 @@
 /**
- * The looks at Nodes and Leases. Each reads the Nodes that changed and, once a period, which Leases have been renewed. Nodes that were silent for the grace
- * become Unknown.
+ * The looks at Nodes and Leases. A look is due when a Node may have been silent for its grace (node-probes.ts). It asks the store of Leases once which of
+ * them have been renewed, and reads the Nodes that changed. Nodes that were silent for the grace become Unknown.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { Node } from "../../api/meta/kubernetes";
@@ -11,8 +11,8 @@ import type { WrittenStore } from "../../controllers/followed/called-store";
 import { type Cursors, FollowedStore } from "../../controllers/followed/followed-store";
 import type { Followed } from "../../controllers/frame/frame";
 import type { KnownNodes } from "./known-nodes";
-import { type LifecycleWrites, type Made, type LifecycleOutcome, statusOf } from "./lifecycle-writes";
-import type { NodeProbes } from "./node-probes";
+import { type LifecycleWrites, type Made, NOTHING, type LifecycleOutcome, statusOf } from "./lifecycle-writes";
+import type { NodeProbes, WatchedNode } from "./node-probes";
 import { heartbeatOf, nodeState, type NodeState, readyOf } from "./node-state";
 import { rewrite } from "./rewrite";
 import { unknownConditions } from "./unknown-conditions";
@@ -44,12 +44,16 @@ export class NodeLooks implements Followed {
   /** looks in a row that could not read a store */
   #unread = 0;
   #leasesFailure: string | undefined;
+  /** The next pull is a look alone: nothing says that a Node has changed. */
+  #isLookAlone = false;
 
+  /** @param save saves the rows. Throws when storage does */
   constructor(
     private readonly ports: LookPorts,
     private readonly known: KnownNodes,
     private readonly probes: NodeProbes,
     private readonly writes: LifecycleWrites,
+    private readonly save: () => void,
   ) {
     this.#store = new FollowedStore(NODES, ports.nodes, known.reader, this.#cursors, ports.recorder);
   }
@@ -63,7 +67,8 @@ export class NodeLooks implements Followed {
   get nextAt(): number | undefined {
     const now = this.ports.clock.now();
     if (this.#unread > 0) return now + Math.min(this.ports.periodMs, UNREAD_WAIT_MS * 2 ** (this.#unread - 1));
-    return this.#watched.length > 0 ? this.probes.nextLook(now) : undefined;
+    const watched = this.#watched;
+    return watched.length > 0 ? this.probes.nextLook(watched, now) : undefined;
   }
 
   /** changes and Nodes that were read since this object began */
@@ -76,8 +81,20 @@ export class NodeLooks implements Followed {
     return this.#store.failure ?? this.#leasesFailure;
   }
 
-  /** A look: reads the Nodes, and then the Leases if that is due. False: the Nodes cannot be read. */
+  /** The next pull reads the Nodes only if their Leases say that one is silent: its heartbeat may be in its status. */
+  lookAlone(): void {
+    this.#isLookAlone = this.#store.isRead && this.isListening;
+  }
+
+  /** A look: reads the Nodes, and the Leases if that is due. False: the Nodes cannot be read. */
   async pull(): Promise<boolean> {
+    const isLookAlone = this.#isLookAlone;
+    this.#isLookAlone = false;
+    if (isLookAlone) {
+      const hasLeases = await this.#listen();
+      this.#unread = hasLeases ? 0 : this.#unread + 1;
+      if (!hasLeases || !this.#watched.some((node) => this.probes.isSilent(node))) return true;
+    }
     const hasNodes = await this.#store.pull(() => true);
     const isListening = hasNodes && (await this.#listen());
     this.#unread = isListening ? 0 : this.#unread + 1;
@@ -95,19 +112,28 @@ export class NodeLooks implements Followed {
   }
 
   /** The Nodes that may become Unknown. */
-  get #watched(): NodeState[] {
-    return this.known.states.filter((node) => readyOf(node) !== "Unknown");
+  get #watched(): (WatchedNode & { node: NodeState })[] {
+    const { graceMs, startupGraceMs } = this.ports;
+    return this.known.states.flatMap((node) => {
+      const ready = readyOf(node);
+      if (ready === "Unknown") return [];
+      const { name } = node;
+      return [{ name, node, graceMs: ready === undefined ? startupGraceMs : graceMs, isPutOff: !this.writes.mayTry(statusOf(name)) }];
+    });
   }
 
   /** Asks which Leases have been renewed, if that is due. False: the Leases cannot be read, and no silence counts. */
   async #listen(): Promise<boolean> {
     const { clock, leases, recorder } = this.ports;
     const askedAt = clock.now();
-    if (this.#watched.length === 0 || this.probes.nextLook(askedAt) > askedAt) return true;
+    const watched = this.#watched;
+    if (watched.length === 0 || this.probes.nextLook(watched, askedAt) > askedAt) return true;
+    this.probes.asked(watched);
     try {
-      const { values, cursor } = await leases.valuesSince(RENEW_TIME, this.#leases);
-      for (const [key, renewTime, revision] of values) this.probes.renewed(objectKey(key).name, { renewTime, revision }, askedAt);
-      this.probes.looked(askedAt, { leases: cursor.revision, nodes: this.#cursors.cursor(NODES)?.revision ?? 0 });
+      const { values, cursor, servingMs } = await leases.valuesSince(RENEW_TIME, this.#leases);
+      const answeredAt = clock.now();
+      for (const [key, renewTime, , agoMs] of values) this.probes.renewed(objectKey(key).name, { renewTime, agoMs }, answeredAt);
+      this.probes.looked(askedAt, answeredAt, servingMs, this.#watched);
       this.#leases = cursor;
       this.#leasesFailure = undefined;
     } catch (error) {
@@ -115,14 +141,21 @@ export class NodeLooks implements Followed {
       recorder.log("warn", "the node lifecycle controller could not read the Leases", { error: String(error) });
       return false;
     }
-    this.probes.noteSilent(this.#watched.map(({ name }) => name));
     return true;
   }
 
-  #makeUnknown(): Promise<Made> {
+  /** Nobody acts on a judgement that is not on disk: the disk may be the one that refuses renewals, too. */
+  async #makeUnknown(): Promise<Made> {
     const now = this.ports.clock.now();
-    const silent = this.#watched.filter((node) => this.probes.silence(node.name) > this.#graceMs(node));
-    return this.writes.all(silent, (node) => this.#makeOneUnknown(node, now));
+    const silent = this.#watched.filter((node) => this.probes.isSilent(node));
+    if (silent.length === 0) return NOTHING;
+    this.probes.judge(silent.map(({ name }) => name));
+    try {
+      this.save();
+    } catch {
+      return { ...NOTHING, failed: silent.length };
+    }
+    return this.writes.all(silent, ({ node }) => this.#makeOneUnknown(node, now));
   }
 
   async #makeOneUnknown(node: NodeState, nowMs: number): Promise<LifecycleOutcome> {
@@ -136,10 +169,6 @@ export class NodeLooks implements Followed {
       return conditions && { ...stored, status: { ...stored.status, conditions } };
     });
     return this.writes.outcome(write, rewritten);
-  }
-
-  #graceMs(node: NodeState): number {
-    return readyOf(node) === undefined ? this.ports.startupGraceMs : this.ports.graceMs;
   }
 }
 

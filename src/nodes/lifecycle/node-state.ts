@@ -1,15 +1,19 @@
 /** What the node lifecycle controller reads of a Node. */
+import { lastWritten } from "../../api/fields/last-written";
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, Node, Taint } from "../../api/meta/kubernetes";
 import { parseTime } from "../../api/meta/time";
-import { type NodeCondition, readyCondition } from "../../api/registry/nodes/ready-condition";
+import { type NodeCondition, READY, readyCondition } from "../../api/registry/nodes/ready-condition";
 
+/** The condition Ready in fieldsV1. */
+const READY_FIELDS = ["f:status", "f:conditions", `k:{"type":"${READY}"}`];
+/** A creationTimestamp has whole seconds, rounded down. */
+const CREATED_WITHIN_MS = 1_000;
 const LABEL_EXCLUDED = "node.kubernetes.io/exclude-disruption";
 
 export interface NodeState {
   readonly name: string;
   readonly uid: string;
-  readonly revision: number;
   /** milliseconds since the epoch */
   readonly createdAt: number;
   readonly conditions: readonly NodeCondition[];
@@ -26,7 +30,6 @@ export function nodeState({ metadata, spec, status }: Node): NodeState {
   return {
     name: metadata?.name ?? "",
     uid: metadata?.uid ?? "",
-    revision: Number(metadata?.resourceVersion ?? 0),
     createdAt: parseTime(metadata?.creationTimestamp) ?? 0,
     conditions: status?.conditions ?? [],
     taints: spec?.taints ?? [],
@@ -50,14 +53,25 @@ export function heartbeatOf({ conditions }: Pick<NodeState, "conditions">): stri
   return ready ? `${ready.status} ${ready.lastHeartbeatTime ?? ""}` : "";
 }
 
+/**
+ * When the condition Ready was last written, as lastWritten says it. What a create brings of the status is nobody's: so a condition without a manager
+ * is as old as the Node, unless the Node is not tracked.
+ */
+export function heartbeatAt(node: Node, nowMs: number): number | undefined {
+  const written = lastWritten(node, READY_FIELDS, nowMs);
+  if (written !== undefined || !node.metadata?.managedFields?.length) return written;
+  const created = parseTime(node.metadata.creationTimestamp);
+  return created === undefined ? undefined : Math.min(created + CREATED_WITHIN_MS, nowMs);
+}
+
 /** Whether a change of a Node asks for a pass: all that is read of it does, but the times of heartbeats, which the next look reads. */
 export function changesNode({ before, after }: { before?: KubeObject; after?: KubeObject }): boolean {
   return !before || !after || !semanticEqual(withoutHeartbeats(before as Node), withoutHeartbeats(after as Node));
 }
 
 function withoutHeartbeats(node: Node): object {
-  const { revision: _, conditions, ...state } = nodeState(node);
-  return { ...state, conditions: conditions.map(({ lastHeartbeatTime: __, ...condition }) => condition) };
+  const { conditions, ...state } = nodeState(node);
+  return { ...state, conditions: conditions.map(({ lastHeartbeatTime: _, ...condition }) => condition) };
 }
 
 /** Source: component-helpers/node/topology GetZoneKey. The older labels come first. */

@@ -13,6 +13,7 @@ import type { EndpointSlice } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
 import { readObject } from "../../api/meta/read-object";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
+import type { StoreNews } from "../../api/rpc/store";
 import { inRange, namespaceRange, objectKey } from "../../api/store/state/keys";
 import { FollowedStore, PAGE_ENTRIES } from "../../controllers/followed/followed-store";
 import { KeptRows } from "../../controllers/followed/kept-rows";
@@ -68,8 +69,11 @@ export class PushPass {
   #unread: readonly string[] = [];
   /** Services and slices have been read once. */
   #areCountsRead = false;
+  readonly #nodeStore: FollowedStore;
   #reading: Promise<PassResult> | undefined;
   #mustReadAgain = false;
+  /** More than pokes asks for that: both stores are read. */
+  #mustReadCounts = false;
   #begunAt = -Infinity;
 
   constructor(private readonly ports: PushPorts) {
@@ -94,7 +98,7 @@ export class PushPass {
       save: () => this.#note(),
       push: (shard, change) => ports.push(shard, change),
     });
-    const nodeStore = new FollowedStore(NODES, nodes, this.#nodes.reader, rows, recorder);
+    const nodeStore = (this.#nodeStore = new FollowedStore(NODES, nodes, this.#nodes.reader, rows, recorder));
     const serviceStore = new FollowedStore(SERVICES, services, this.#checks.reader, rows, recorder);
     const sliceStore = new FollowedStore(SLICES, slices, this.#slices.reader, rows, recorder);
     const shared = { budgetMs: BUDGET_MS, saved: (): void => this.#sender.begin() };
@@ -112,7 +116,17 @@ export class PushPass {
     });
   }
 
-  async run(): Promise<PassResult> {
+  /** What a poke says, to both frames; see PassHearing. */
+  hears(news: readonly StoreNews[] | undefined): void {
+    for (const frame of [this.#nodeFrame, this.#countFrame]) frame.hears(news);
+  }
+
+  get wants(): boolean {
+    return this.#nodeFrame.wants || this.#countFrame.wants;
+  }
+
+  /** `isPoked`: only pokes ask for it, so it reads the stores that they named. */
+  async run(isPoked = false): Promise<PassResult> {
     const { clock } = this.ports;
     const apart = this.#begunAt + APART_MS - clock.now();
     if (apart > 0 && apart <= APART_MS) await clock.sleep(apart);
@@ -120,11 +134,11 @@ export class PushPass {
     this.load();
     let counts: PassResult = { left: true };
     let isOver = false;
-    const reading = this.#readCounts().then((result) => {
+    const reading = this.#readCounts(isPoked).then((result) => {
       counts = result;
       if (isOver && result.report) this.#late = { ...result.report, waiting: 0 };
     });
-    const nodes = await this.#nodeFrame.run();
+    const nodes = await this.#nodeFrame.run(isPoked);
     await withTimeout(
       clock,
       SETTLE_MS,
@@ -138,8 +152,9 @@ export class PushPass {
   }
 
   /** Reads Services and slices and tells of them: once more if that is under way. */
-  #readCounts(): Promise<PassResult> {
+  #readCounts(isPoked: boolean): Promise<PassResult> {
     this.#mustReadAgain = true;
+    if (!isPoked) this.#mustReadCounts = true;
     return (this.#reading ??= this.#readUntilDone());
   }
 
@@ -147,8 +162,9 @@ export class PushPass {
     let result: PassResult = { left: false };
     try {
       while (this.#mustReadAgain && !result.left) {
-        this.#mustReadAgain = false;
-        result = await this.#countFrame.run();
+        const mustReadAll = this.#mustReadCounts;
+        this.#mustReadAgain = this.#mustReadCounts = false;
+        result = await this.#countFrame.run(!mustReadAll);
       }
       return result;
     } finally {
@@ -231,7 +247,7 @@ export class PushPass {
   /** Saves what was read, and what shards lack for it: together, or a crash would lose what they lack. Throws when storage does. */
   #note(): void {
     const books = this.#books;
-    const isOpening = !books.cursor && this.#rows.cursor(NODES) !== undefined;
+    const isOpening = !books.cursor && (this.#nodeStore.isRead || this.#rows.cursor(NODES) !== undefined);
     if (isOpening) books.open();
     const areCountsNew = this.#areCountsRead && !books.knowsChecks;
     if (books.cursor) {

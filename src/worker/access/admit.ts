@@ -20,13 +20,14 @@ import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import type { Env } from "../../../durable-objects/platform/env";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import type { RequestUrl } from "../http/read/request-url";
+import { beginBootstrap } from "../routing/bootstrap";
 import { ClusterGone } from "../routing/call";
-import { activeIdOf, forgetCluster } from "../routing/known-clusters";
+import { activeIdOf, askWhetherMade, forgetCluster, knownIdOf, type MadeAnswer } from "../routing/known-clusters";
 import { isForAnybody, isServers } from "../routing/routes";
 import type { Access } from "./access";
 import { authenticate, reviewToken } from "./authenticate";
 import { ensureDefaultPolicy } from "./default-policy";
-import { policyOf } from "./policies";
+import { forgetPolicy, hasAskedRules, policyOf } from "./policies";
 
 export interface Asking {
   env: Env;
@@ -61,7 +62,9 @@ async function judgedOnce(asking: Asking, asked: Attributes, known: (caller: Cal
     return await judged(asking, asked, known);
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
-    forgetCluster(asking.url.cluster);
+    const { cluster } = asking.url;
+    forgetPolicy(knownIdOf(asking.env, cluster));
+    forgetCluster(asking.env, cluster);
   }
   try {
     return await judged(asking, asked, known);
@@ -74,7 +77,12 @@ async function judgedOnce(asking: Asking, asked: Attributes, known: (caller: Cal
 async function judged(asking: Asking, attributes: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
   const { env, config, request } = asking;
   const { cluster, path } = asking.url;
-  const authenticated = await authenticate(env, request.headers, cluster, asking.beside);
+  let made: MadeAnswer | undefined;
+  const meanwhile = (): void => {
+    if (config.authorizationModes.includes("RBAC") && cluster !== "" && knownIdOf(env, cluster) === "")
+      made = askWhetherMade(env, cluster, asking.beside);
+  };
+  const authenticated = await authenticate(env, request.headers, cluster, { beside: asking.beside, meanwhile });
   if (!authenticated.ok) return authenticated;
   // Which other clusters there are is nobody's business.
   const isPublic =
@@ -88,7 +96,7 @@ async function judged(asking: Asking, attributes: Attributes, known: (caller: Ca
   const wanted = impersonated(request.headers);
   if (!wanted.ok) return wanted;
   const asksRules = !isMaster(sender.user) || wanted.value !== undefined || asksAboutOthers(attributes);
-  const rules = asksRules || isAboutRules(attributes) ? await rulesFor(asking, cluster, asksRules) : ok(undefined);
+  const rules = asksRules || isAboutRules(attributes) ? await rulesFor(asking, attributes, asksRules, made) : ok(undefined);
   if (!rules.ok) return rules;
   const own = accessOf(sender, attributes, { asking, cluster, rules: rules.value });
   if (!wanted.value) return allowed(own, cluster);
@@ -171,14 +179,25 @@ function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, p
  * A cluster that is not there has no rules, which allow nothing. Whoever is allowed everything reads no policy, so that he can delete what has made it
  * too large to decide by.
  */
-async function rulesFor({ env, config, beside }: Asking, cluster: string, asksPolicy: boolean): Promise<Result<Rules | undefined, Status>> {
+async function rulesFor(
+  { env, config, beside, request, url: { cluster } }: Asking,
+  asked: Attributes,
+  asksPolicy: boolean,
+  made: MadeAnswer | undefined,
+): Promise<Result<Rules | undefined, Status>> {
   if (cluster === "" || !config.authorizationModes.includes("RBAC")) return ok(undefined);
-  const id = await activeIdOf(env, cluster, beside);
+  const id = await activeIdOf(env, cluster, beside, made);
   if (!id.ok) return id;
   if (id.value === undefined) return ok(undefined);
-  const begun = await ensureDefaultPolicy(env, id.value, beside);
-  if (!begun.ok) return begun;
-  if (!asksPolicy) return ok({ id: id.value, policy: undefined });
+  if (!asksPolicy) {
+    const begun = await ensureDefaultPolicy(env, id.value, beside);
+    return begun.ok ? ok({ id: id.value, policy: undefined }) : begun;
+  }
+  // An isolate that has not met the cluster asks for the rules, and beside that for what a create will need: once, whatever the rules say.
+  if (asked.kind === "resource" && asked.verb === "create" && !hasAskedRules(id.value)) {
+    const ofService = asked.group === "" && asked.resource === "services" && asked.subresource === "";
+    beginBootstrap(env, id.value, request, ofService ? asked.namespace : undefined, beside);
+  }
   const policy = await policyOf(env, id.value, beside);
   return policy.ok ? ok({ id: id.value, policy: policy.value }) : policy;
 }

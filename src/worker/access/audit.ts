@@ -5,6 +5,7 @@ import { auditRecord } from "../../access/audit/audit-record";
 import type { Attributes } from "../../access/authorization/attributes";
 import { definitionOf } from "../../api/registry/all";
 import { assert } from "../../core/base/assert";
+import { isWritten } from "../../core/base/log-level";
 import type { Env } from "../../../durable-objects/platform/env";
 import { log } from "../http/log";
 import { originForm, type RequestUrl } from "../http/read/request-url";
@@ -13,6 +14,9 @@ import type { RequestAccess } from "./admit";
 
 /** A larger body is not recorded. */
 const BODY_MAX_BYTES = 4_096;
+
+/** of a record among the events of the log */
+const LOG_LEVEL = "info";
 
 const policies = new WeakMap<Env, AuditPolicy>();
 
@@ -28,7 +32,7 @@ function policyOf(env: Env): AuditPolicy {
 
 /** The body of a request whose record may have it; undefined = it has none. It is read apart from the request, which keeps its own. */
 export function auditedBody(env: Env, request: Request): Promise<string> | undefined {
-  if (policyOf(env).writes !== "Request" || !request.body) return undefined;
+  if (policyOf(env).writes !== "Request" || !request.body || !isWritten(LOG_LEVEL, env.LOG_LEVEL)) return undefined;
   const bytes = Number(request.headers.get("Content-Length") ?? Infinity);
   return bytes <= BODY_MAX_BYTES ? request.clone().text() : undefined;
 }
@@ -49,7 +53,7 @@ export interface Answered {
 export function writeAudit({ env, request, url, response, admission, auditId, receivedMs, body }: Answered): Promise<void> | undefined {
   const { asked, caller, access } = admission;
   const level = auditLevelOf(policyOf(env), isReview(asked) ? "get" : asked.verb, auditId);
-  if (level === "None") return undefined;
+  if (level === "None" || !isWritten(LOG_LEVEL, env.LOG_LEVEL)) return undefined;
   const endedMs = Date.now();
   const facts = {
     auditId,
@@ -67,7 +71,7 @@ export function writeAudit({ env, request, url, response, admission, auditId, re
     isConfidential: asked.kind === "resource" && definitionOf(asked.group, asked.resource)?.confidential === true,
   };
   const write = (text?: string): void =>
-    log("info", "audit", { record: auditRecord(text === undefined ? facts : { ...facts, body: text }) });
+    log(LOG_LEVEL, "audit", { record: auditRecord(text === undefined ? facts : { ...facts, body: text }) });
   // A body that broke off is not recorded.
   if (body) return body.then(write, () => write());
   write();

@@ -32,9 +32,9 @@ export async function authenticate(
   env: Env,
   headers: Headers,
   cluster: string,
-  beside: Beside,
+  { beside, meanwhile }: { beside: Beside; meanwhile?(): void },
 ): Promise<Result<Caller | undefined, Status>> {
-  const asked = { cluster: cluster === "" ? undefined : cluster, life: knownIdOf(cluster), beside };
+  const asked = { cluster: cluster === "" ? undefined : cluster, life: knownIdOf(env, cluster), beside, ...(meanwhile && { meanwhile }) };
   const known = await authenticatorOf(env).authenticate(credentialsOf(headers), asked);
   if (known.ok) return known;
   return err(known.error === "Unauthorized" ? unauthorized() : unavailable());
@@ -47,7 +47,7 @@ export async function reviewToken(
   token: string,
   audiences: readonly string[],
 ): Promise<Result<ReviewedToken, string>> {
-  const asked = { cluster, life: knownIdOf(cluster), beside, audiences: audiences.length === 0 ? [API_AUDIENCE] : audiences };
+  const asked = { cluster, life: knownIdOf(env, cluster), beside, audiences: audiences.length === 0 ? [API_AUDIENCE] : audiences };
   const known = await authenticatorOf(env).judge({ bearer: token }, asked);
   if (!known.ok || !known.value)
     return err(known.ok || known.error === "Unauthorized" ? "invalid bearer token" : "the token could not be checked");
@@ -86,7 +86,7 @@ function make(env: Env): Authenticator {
       // Whoever signed it, the token is no good here, and nobody is asked.
       if (clusterName(claimedId) !== cluster) return undefined;
       const id = valueOf(await activeIdOf(env, cluster, beside));
-      return id === undefined ? undefined : serviceAccountSource(env, id, () => forgetCluster(cluster));
+      return id === undefined ? undefined : serviceAccountSource(env, id, () => forgetCluster(env, cluster));
     },
     fetchJson,
   });

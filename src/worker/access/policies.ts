@@ -1,39 +1,44 @@
 /**
  * The RBAC rules of clusters, in this isolate's memory. A change counts within POLICY_STALE_MAX_MS: a copy of that age is renewed before it decides.
- * A younger copy that begins to age is renewed beside the request. While the stores do not answer, the last copy decides for POLICY_OUTAGE_MAX_MS;
- * then requests are refused with 503.
+ * The age counts from the beginning of the call that fetched the copy. A younger copy that begins to age is renewed beside the request. While the rules
+ * cannot be read, the last copy decides for POLICY_OUTAGE_MAX_MS; then requests are refused with 503.
  */
+import type { Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import { serviceUnavailable, type Status } from "../../api/meta/status";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import { FollowedPolicy, type PolicySource } from "../../access/rbac/followed-policy";
+import { isMethodMissing } from "../../api/rpc/older-release";
+import type { PolicyAnswer } from "../../api/rpc/policy";
+import { FetchedPolicy, type FetchedPolicySource } from "../../access/rbac/fetched-policy";
+import type { PolicySource } from "../../access/rbac/followed-policy";
 import type { Policy, RbacKind } from "../../access/rbac/policy";
+import { RBAC_RESOURCES, resourceOfKind } from "../../access/rbac/rbac-resources";
 import type { Env } from "../../../durable-objects/platform/env";
-import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
+import { policyStore, type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { RETRY_AFTER_SECONDS } from "../http/limits";
 import { call } from "../routing/call";
-import { RBAC_GROUP } from "../../api/meta/rbac-names";
+import { ensureDefaultPolicy, wakeAccessControllers } from "./default-policy";
 import { settled } from "./settled";
-import { RBAC_RESOURCES } from "./rbac-resources";
 
 /** Clusters whose rules an isolate keeps. */
 const CLUSTERS_MAX = 50;
-/** Of the texts of the rules of one cluster, and of all that are kept; 10,000 rules have some 2 MB. In memory they take a few times that of 128 MB. */
-const LENGTH_MAX = 8 * 1024 * 1024;
 /** Up to here writes make the rules of a cluster longer. What is between covers those that other isolates make at the same time. */
 export const WRITTEN_LENGTH_MAX = 6 * 1024 * 1024;
+/** Of the texts of all rules that are kept. */
 const KEPT_LENGTH_MAX = 16 * 1024 * 1024;
 /** From this age on a copy is renewed beside the request that it decides. */
 const POLICY_FRESH_MS = 2_000;
-/** With the time that a renewal takes a change counts within five seconds. */
-const POLICY_STALE_MAX_MS = 4_000;
+const POLICY_STALE_MAX_MS = 5_000;
 const POLICY_OUTAGE_MAX_MS = 60_000;
-const REFRESH_TIMEOUT_MS = 5_000;
-/** All pages of all kinds; a renewal that has not ended by then was dropped by the platform. */
+/** The object that is asked gives up each of its own calls earlier. A question that comes during others is answered behind them. */
+const FETCH_TIMEOUT_MS = 10_000;
+/** Of one call to one of the four stores. */
+const STORE_TIMEOUT_MS = 5_000;
+/** A renewal that has not ended by then was dropped by the platform. */
 const RENEWAL_PATIENCE_MS = 20_000;
 
 interface KeptPolicy {
-  readonly followed: FollowedPolicy<Status>;
+  readonly fetched: FetchedPolicy<Status>;
   /** when the newest renewal that succeeded was begun, in ms since the epoch */
   asOfMs: number;
   /** changes of the rules that this isolate has made */
@@ -67,15 +72,21 @@ interface PolicyRenewal {
 const kept = new Map<string, KeptPolicy>();
 
 /** The rules of the cluster of this id. `beside` keeps work running after the answer. */
-export async function policyOf(env: Env, cluster: string, beside: (work: Promise<unknown>) => void): Promise<Result<Policy, Status>> {
-  const known = kept.get(cluster) ?? begun(env, cluster);
+export async function policyOf(env: Env, cluster: string, beside: Beside): Promise<Result<Policy, Status>> {
+  const known: KeptPolicy = kept.get(cluster) ?? {
+    fetched: new FetchedPolicy(),
+    asOfMs: 0,
+    changes: 0,
+    growths: new Set(),
+    renewal: undefined,
+  };
   kept.delete(cluster);
   kept.set(cluster, known);
   const ageMs = Date.now() - known.asOfMs;
   // A clock that was set back says nothing about the age.
   const isFresh = ageMs >= 0 && ageMs < POLICY_FRESH_MS;
   if (isFresh) return decidedBy(known);
-  const renewal = renewed(known, beside);
+  const renewal = renewed(known, sourceOf(env, cluster, beside), beside);
   if (ageMs >= 0 && ageMs < POLICY_STALE_MAX_MS) return decidedBy(known);
   const done = await settled(renewal.done, RENEWAL_PATIENCE_MS);
   if (!done && known.renewal === renewal) known.renewal = undefined;
@@ -83,9 +94,14 @@ export async function policyOf(env: Env, cluster: string, beside: (work: Promise
   return err(serviceUnavailable("the rules of access could not be read", RETRY_AFTER_SECONDS));
 }
 
-function decidedBy({ followed: { policy } }: KeptPolicy): Result<Policy, Status> {
+function decidedBy({ fetched: { policy } }: KeptPolicy): Result<Policy, Status> {
   if (policy) return ok(policy);
   return err(serviceUnavailable("the roles and bindings of the cluster are too large to decide by", RETRY_AFTER_SECONDS));
+}
+
+/** Whether this isolate has asked for the rules of the cluster of this id. */
+export function hasAskedRules(cluster: string): boolean {
+  return kept.has(cluster);
 }
 
 /** A write of this isolate has changed the rules of the cluster: the next request that asks them reads on before it decides. */
@@ -96,18 +112,23 @@ export function noteRulesChanged(cluster: string): void {
   known.asOfMs = Math.min(known.asOfMs, Date.now() - POLICY_STALE_MAX_MS);
 }
 
+/** The cluster of this id is gone. */
+export function forgetPolicy(cluster: string): void {
+  kept.delete(cluster);
+}
+
 /** For a write of rules; undefined = this isolate has not read the rules of the cluster. */
 export function roomForRules(cluster: string): RulesRoom | undefined {
   const known = kept.get(cluster);
   if (!known) return undefined;
-  const { followed, growths } = known;
+  const { fetched, growths } = known;
   const own: Growth = { length: 0, isOver: false };
   return {
     take(growth) {
       growths.delete(own);
       if (growth <= 0) return true;
       const underWay = [...growths].reduce((sum, { length }) => sum + length, 0);
-      if (followed.length + underWay + growth > WRITTEN_LENGTH_MAX) return false;
+      if (fetched.length + underWay + growth > WRITTEN_LENGTH_MAX) return false;
       own.length = growth;
       growths.add(own);
       return true;
@@ -118,26 +139,47 @@ export function roomForRules(cluster: string): RulesRoom | undefined {
   };
 }
 
-function begun(env: Env, cluster: string): KeptPolicy {
-  const storeOf = (kind: RbacKind): Remote<ObjectFeed> =>
-    storeStub<ObjectFeed>(env, cluster, { group: RBAC_GROUP, resource: RBAC_RESOURCES[kind] });
-  const asked = (what: string) => ({ what, repeatable: true, timeoutMs: REFRESH_TIMEOUT_MS });
-  const source: PolicySource<Status> = {
+function sourceOf(env: Env, cluster: string, beside: Beside): FetchedPolicySource<Status> {
+  return {
+    async policySince(version) {
+      const asked = { what: "clusterroles.policySince", repeatable: true, timeoutMs: FETCH_TIMEOUT_MS };
+      const answer = await call(() => policySince(env, cluster, version), asked);
+      // A question that found nothing to make wakes nobody: cron finds what waits.
+      if (answer.ok && answer.value !== "unsupported" && answer.value.begun) beside(wakeAccessControllers(env, cluster));
+      return answer;
+    },
+    stores: storesOf(env, cluster),
+    begin: () => ensureDefaultPolicy(env, cluster, beside),
+  };
+}
+
+async function policySince(env: Env, cluster: string, version: string): Promise<PolicyAnswer | "unsupported"> {
+  try {
+    return await policyStore(env, cluster).policySince(version);
+  } catch (error) {
+    if (isMethodMissing(error, "policySince")) return "unsupported";
+    throw error;
+  }
+}
+
+function storesOf(env: Env, cluster: string): PolicySource<Status> {
+  const storeOf = (kind: RbacKind): Remote<ObjectFeed> => storeStub<ObjectFeed>(env, cluster, resourceOfKind(kind));
+  const asked = (what: string) => ({ what, repeatable: true, timeoutMs: STORE_TIMEOUT_MS });
+  return {
     objectsSince: (kind, cursor, limit) =>
       call(() => storeOf(kind).objectsSince(cursor, limit), asked(`${RBAC_RESOURCES[kind]}.objectsSince`)),
     objectsAfter: (kind, after, limit) =>
       call(() => storeOf(kind).objectsAfter(after, limit), asked(`${RBAC_RESOURCES[kind]}.objectsAfter`)),
   };
-  return { followed: new FollowedPolicy(source, LENGTH_MAX), asOfMs: 0, changes: 0, growths: new Set(), renewal: undefined };
 }
 
 /** Lets go of what was asked least recently; the newest stays. */
 function makeRoom(): void {
-  let length = [...kept.values()].reduce((sum, { followed }) => sum + followed.keptLength, 0);
-  for (const [cluster, { followed }] of kept) {
+  let length = [...kept.values()].reduce((sum, { fetched }) => sum + fetched.keptLength, 0);
+  for (const [cluster, { fetched }] of kept) {
     if (kept.size === 1 || (kept.size <= CLUSTERS_MAX && length <= KEPT_LENGTH_MAX)) return;
     kept.delete(cluster);
-    length -= followed.keptLength;
+    length -= fetched.keptLength;
   }
 }
 
@@ -145,10 +187,10 @@ function makeRoom(): void {
  * Requests that come during a renewal share it, unless this isolate has changed the rules since it began: then they wait for one behind it. It outlives
  * the request that began it; one that was dropped all the same is given up by who waits.
  */
-function renewed(known: KeptPolicy, beside: (work: Promise<unknown>) => void): PolicyRenewal {
+function renewed(known: KeptPolicy, source: FetchedPolicySource<Status>, beside: Beside): PolicyRenewal {
   const { changes, renewal: before } = known;
   if (before?.changes === changes) return before;
-  const done = (before ? before.done.then(() => renew(known, changes)) : renew(known, changes)).finally(() => {
+  const done = (before ? before.done.then(() => renew(known, changes, source)) : renew(known, changes, source)).finally(() => {
     if (known.renewal === renewal) known.renewal = undefined;
   });
   const renewal: PolicyRenewal = { changes, done };
@@ -157,10 +199,10 @@ function renewed(known: KeptPolicy, beside: (work: Promise<unknown>) => void): P
   return renewal;
 }
 
-async function renew(known: KeptPolicy, changes: number): Promise<Result<void, Status>> {
+async function renew(known: KeptPolicy, changes: number, source: FetchedPolicySource<Status>): Promise<Result<void, Status>> {
   const begunMs = Date.now();
   const written = [...known.growths].filter(({ isOver }) => isOver);
-  const done = await known.followed.refresh();
+  const done = await known.fetched.refresh(source);
   makeRoom();
   if (done.ok) for (const growth of written) known.growths.delete(growth);
   if (done.ok && known.changes === changes) known.asOfMs = begunMs;

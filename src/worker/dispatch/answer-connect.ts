@@ -13,7 +13,7 @@ const CONNECTS: Readonly<Record<ConnectDefinition["name"], Connect>> = { proxy: 
 export function answerConnect(asked: TargetRequest, { info, connect, path }: RequestTarget<"connect">): Promise<Response> {
   const { env, request, url, refusal } = asked;
   const { definition, name } = info;
-  const connected = inCluster({ env, name: url.cluster, begins: false, refusal }, (id) =>
+  const connected = inCluster({ env, name: url.cluster, refusal }, (id) =>
     CONNECTS[connect.name]({ env, cluster: id, definition, id: name, path, request, query: url.query, refusal }),
   );
   return until(connected, UNCOUNTED, asked);

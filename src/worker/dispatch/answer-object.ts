@@ -9,12 +9,16 @@ import { namesMediaType, negotiate, type AnswerShape } from "../http/negotiate/n
 import { isOwnOrigin } from "../http/read/authority";
 import { parseTimeout } from "../http/read/query";
 import { renderingOf, statusResponse } from "../http/answer/respond";
+import { wakeForAccounts } from "../access/default-policy";
 import { renewServed } from "../routing/identity";
-import { inCluster, madeAnew } from "../routing/known-clusters";
+import { inCluster, madeAnew, nearSender } from "../routing/known-clusters";
 import type { RequestInfo, RequestTarget, TargetKind } from "../routing/request-info";
 import type { ResourceRequest } from "../handlers/resource-request";
 import type { TargetRequest } from "./target-request";
 import { turn, until } from "./turn";
+
+/** Resources with an object in each namespace that a new cluster gets when somebody asks. */
+const OF_ACCOUNTS: ReadonlySet<string> = new Set(["serviceaccounts", "configmaps"]);
 
 /** Kinds of targets with an object or a collection behind them. */
 export type ObjectKind = Exclude<TargetKind, "connect" | "review">;
@@ -43,7 +47,7 @@ export function objectAnswer<K extends ObjectKind>(
 }
 
 async function answered<K extends ObjectKind>(route: ObjectRoute<K>, asked: TargetRequest, target: RequestTarget<K>): Promise<Response> {
-  const { env, config, request, url, access, userAgent, accept, refusal, count } = asked;
+  const { env, config, request, url, access, userAgent, accept, refusal, count, waitUntil } = asked;
   const { cluster, query } = url;
   const { info } = target;
   const { namespace, definition } = info;
@@ -78,14 +82,20 @@ async function answered<K extends ObjectKind>(route: ObjectRoute<K>, asked: Targ
     accepted,
     rendering,
     refusal,
+    waitUntil,
   };
   let servedId: string | undefined;
-  const answer = inCluster({ env, name: cluster, begins: route.begins?.(resourceRequest) ?? false, refusal }, (id) => {
+  const begins = route.begins?.(resourceRequest) ? nearSender(request) : undefined;
+  const answer = inCluster({ env, name: cluster, begins, refusal }, (id) => {
     // The rules of a former life of the name say nothing about this one.
     if (access.clusterId !== undefined && access.clusterId !== id) return statusResponse(madeAnew(), refusal);
     servedId = id;
     return route.answer({ ...resourceRequest, info: { ...info, cluster: id } }, target);
   });
-  const afterwards = (): Promise<void> => (servedId === undefined ? Promise.resolve() : renewServed(env, servedId, request));
+  const afterwards = (): Promise<unknown> | undefined => {
+    if (servedId === undefined) return undefined;
+    const renewed = renewServed(env, servedId, request);
+    return OF_ACCOUNTS.has(resource) ? Promise.all([renewed, wakeForAccounts(env, servedId)]) : renewed;
+  };
   return until(answer, place, asked, afterwards);
 }

@@ -3,6 +3,7 @@ import { nodeHealthQuestion } from "../../proxy-health/rules/health-question";
 import { forbiddenPath, methodNotAllowed } from "../../api/meta/status";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import { pageNotFound, statusResponse } from "../http/answer/respond";
+import { knownIdOf } from "../routing/known-clusters";
 import { isRead, type PathAnswer } from "../routing/routes";
 import { servedApis } from "../routing/served";
 import {
@@ -24,6 +25,7 @@ import { openApiV2Response, openApiV3DocumentResponse, openApiV3IndexResponse } 
 import type { PathHandler, PathRequest } from "../system/path-request";
 import { rangeAllocationsResponse } from "../system/range-allocations";
 import { rangesResponse } from "../system/ranges";
+import { recoveriesResponse } from "../system/recoveries";
 import { revisionsResponse } from "../system/revisions";
 import { rootPathsResponse } from "../system/discovery/root-paths";
 import { tokensResponse } from "../system/tokens";
@@ -53,9 +55,10 @@ export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
   controllers: ({ env, request }, cluster) => controllersResponse(env, cluster, request),
   owner: ({ env, request, url }, cluster) => ownerResponse(env, cluster, request, url.lastSegment),
   revisions: ({ env, request }, cluster) => revisionsResponse(env, cluster, request),
+  recoveries: ({ env, request }, cluster) => recoveriesResponse(env, cluster, request),
   ranges: ({ env, request }, cluster) => rangesResponse(env, cluster, request),
-  healthz: (asked) => health(asked, "healthz", DEFAULT_CLUSTER),
-  livez: (asked) => health(asked, "livez", DEFAULT_CLUSTER),
+  healthz: (asked) => health(asked, "healthz", seenDefault(asked)),
+  livez: (asked) => health(asked, "livez", seenDefault(asked)),
   readyz: (asked, cluster) => health(asked, "readyz", cluster),
   nodeTargets: ({ env, request, url }, cluster) => nodeTargetsResponse({ env, request, cluster, query: url.query }),
   nodeHealth,
@@ -70,6 +73,11 @@ function tokens({ env, request, url, access }: PathRequest): Response | Promise<
   // A token made now would be valid once credentials are required.
   if (access.isOpen) return statusResponse(forbiddenPath("a server that asks for no credentials makes no tokens"));
   return tokensResponse(env, request, url.path.slice("/admin/tokens".length));
+}
+
+/** The id of `default` as far as this isolate has met it. Nobody is asked: the server's life depends on no answer. */
+function seenDefault({ env }: PathRequest): string {
+  return knownIdOf(env, DEFAULT_CLUSTER) || DEFAULT_CLUSTER;
 }
 
 /** All checks of the cluster, or the one that the path names. */

@@ -1,6 +1,7 @@
 /** Answers to requests for resources: each is counted by the metrics, and gets its warnings. */
 import { type CountedRequest, dryRunLabel } from "../http/negotiate/request-labels";
 import { nowNoted } from "../http/connection/process-start";
+import { fleetMetrics } from "../http/connection/fleet";
 import { requestMetrics } from "../http/connection/request-metrics";
 import { terminations } from "../http/connection/terminations";
 import { warned } from "../http/answer/respond";
@@ -17,6 +18,7 @@ export function counting({ cluster, query }: RequestUrl, asked: CountedRequest, 
   return (response) => {
     requestMetrics.note(cluster, asked, dryRun, response.status, Math.max(0, Date.now() - begunMs) / 1000);
     terminations.note(cluster, asked, response);
+    fleetMetrics.addRequest(asked, response.status);
     return warned(response, warnings);
   };
 }

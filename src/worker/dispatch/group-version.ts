@@ -46,7 +46,7 @@ function emptyAnswer({ env, request, url }: PathRequest, group: string, version:
   if (!target) return undefined;
   const { resource, name } = target;
   const answer = name === "" ? emptyListResponse(resource, request) : emptyResourceResponse(resource, name);
-  return answer && inCluster({ env, name: url.cluster, begins: false }, () => answer);
+  return answer && inCluster({ env, name: url.cluster }, () => answer);
 }
 
 function unserved(apis: ServedApis, group: string, rest: string): Response {

@@ -1,8 +1,10 @@
 /** The four kinds of targets that ask for an object or a collection (answer-object.ts): what differs between them, and their handlers. */
 import type { ActionDefinition, ObjectAnswer, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { noteRulesChanged } from "../access/policies";
 import { ANSWER_TYPES, DOCUMENT_TYPES, WATCH_TYPES } from "../http/negotiate/negotiate";
+import { ReportTurns } from "../http/report-turns";
 import { patchTypeOf } from "../http/read/content-type";
 import type { RequestInfo } from "../routing/request-info";
 import { writeStreaks } from "../routing/write-streaks";
@@ -21,6 +23,9 @@ import { type Handler, type ResourceRequest, shapeOf } from "../handlers/resourc
 import { requestToken } from "../handlers/token-request";
 import { update } from "../handlers/update";
 import { watch } from "../handlers/watch";
+
+/** One for each isolate. */
+const reportTurns = new ReportTurns(systemClock);
 
 /** Verbs whose success changes a store. */
 const WRITING: ReadonlySet<Verb> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
@@ -76,12 +81,20 @@ export const VIEW: ObjectRoute<"view"> = {
 export const REPORT: ObjectRoute<"report"> = {
   ...IN_ANY_FORM,
   isUncounted: (_query, headers) => isSmallReport(headers),
-  answer: (request, { report }) => REPORTS[report](request),
+  answer: async (request, { report }) => {
+    const turn = await reportTurns.begin(request.config.fairRequestsMin, request.request.signal);
+    try {
+      return await REPORTS[report](request);
+    } finally {
+      turn?.end();
+    }
+  },
 };
 
 /** Only a request that may make an object begins a cluster; a dry run makes none, and only an administrator of the server makes a cluster. */
 function beginsCluster({ access, info, query, request }: ResourceRequest): boolean {
-  return access.makesClusters && mayCreate(info, patchTypeOf(request.headers.get("Content-Type"))) && !query.has("dryRun");
+  const patchType = info.verb === "patch" ? patchTypeOf(request.headers.get("Content-Type")) : undefined;
+  return access.makesClusters && mayCreate(info, patchType) && !query.has("dryRun");
 }
 
 async function stored(request: ResourceRequest): Promise<Response> {

@@ -1,5 +1,7 @@
 /** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
 import { COLLECTION_HEADER, encodeCollection } from "../../api/store/list/collection-header";
+import { SOURCE_HEADER } from "../../api/store/list/list-source";
+import type { OpenedSocket } from "../../api/relay/feed";
 import type { Result } from "../../core/base/result";
 import { badRequest, type Status } from "../../api/meta/status";
 import { parseIncludeObject } from "../../api/meta/table";
@@ -8,7 +10,7 @@ import { compressed } from "../http/answer/compress";
 import { answerOfCopy, noteSource } from "../routing/list-copies";
 import type { CollectionOptions } from "../http/read/collection-options";
 import { call } from "../routing/call";
-import { socketHeaders } from "../http/connection/web-socket";
+import { openStoreSocket } from "../routing/store-socket";
 import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
 import { rerendered } from "../http/answer/rerender";
 
@@ -23,40 +25,69 @@ export function representationOf(request: ResourceRequest): Result<AnswerForm, S
   return { ok: true, value: { as: "table", includeObject: include.value, version: transform.version } };
 }
 
-/**
- * Asks the store, or a copy where a copy is allowed. The store's Response is the answer, refusals included. An error means that the store was not
- * reached.
- */
-export async function askCollection(
+/** What a request for a collection asks the store for. */
+export function wantedCollection(
   request: ResourceRequest,
   options: CollectionOptions,
   representation: AnswerForm,
-  extra: Pick<CollectionRequest, "deleteOptions" | "watchedBy"> = {},
-): Promise<Result<Response, Status>> {
-  const { cluster, verb, namespace, definition, version } = request.info;
+  extra: Pick<CollectionRequest, "deleteOptions"> = {},
+): CollectionRequest {
+  const { verb, namespace, definition, version } = request.info;
   const { group, resource } = definition;
   if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw new Error(`${verb} is not a verb of collections`);
   const encoding = request.accepted.encoding === "protobuf" ? { encoding: "protobuf" as const } : {};
-  const wanted: CollectionRequest = { ...options, ...extra, verb, namespace, group, version, resource, representation, ...encoding };
-  const copied = await answerOfCopy(request.env, cluster, wanted, definition);
+  return { ...options, ...extra, verb, namespace, group, version, resource, representation, ...encoding };
+}
+
+/**
+ * Asks the store for a list or a deletecollection, or a copy where a copy is allowed. The store's Response is the answer, refusals included. An error
+ * means that the store was not reached.
+ */
+export async function askCollection(request: ResourceRequest, wanted: CollectionRequest): Promise<Result<Response, Status>> {
+  const { cluster, definition } = request.info;
+  const copied = await answerOfCopy(request.env, cluster, wanted, definition, request.request.signal);
   if (copied) return { ok: true, value: copied };
   const problem = await bootstrapProblem(request);
   if (problem) return { ok: false, error: problem };
   const askedAt = Date.now();
-  const socket = verb === "watch" ? socketHeaders(request.request.headers) : undefined;
   const init: RequestInit = {
-    method: verb === "deletecollection" ? "POST" : "GET",
-    headers: { [COLLECTION_HEADER]: encodeCollection(wanted), ...socket },
-    // The client's disconnect ends a watch at its source. A socket reports its own end.
-    ...(socket ? {} : { signal: request.request.signal }),
+    method: wanted.verb === "deletecollection" ? "POST" : "GET",
+    headers: { [COLLECTION_HEADER]: encodeCollection(wanted) },
+    signal: request.request.signal,
   };
   const answer = await call(() => store(request).fetch(new Request(COLLECTION_URL, init)), {
     what: callName(request),
-    repeatable: verb !== "deletecollection",
+    repeatable: wanted.verb !== "deletecollection",
     timeoutMs: request.timeoutMs,
   });
-  if (answer.ok) noteSource(cluster, definition, answer.value, askedAt);
+  if (answer.ok) noteSource(cluster, definition, answer.value.headers.get(SOURCE_HEADER), askedAt);
   return answer;
+}
+
+/** Opens a watch at the store. A Status is the store's refusal, or says that it was not reached. */
+export async function openSocket(request: ResourceRequest, wanted: CollectionRequest): Promise<Result<OpenedSocket, Status>> {
+  const { cluster, definition } = request.info;
+  const problem = await bootstrapProblem(request);
+  if (problem) return { ok: false, error: problem };
+  const askedAt = Date.now();
+  const opened = await openStoreSocket(() => store(request), wanted, { what: callName(request), repeatable: true });
+  if (opened.ok) noteSource(cluster, definition, opened.value.source, askedAt);
+  return opened;
+}
+
+/**
+ * A watch at a store of the release before, as that release's Worker opened it: the store's stream or socket is the client's. `protocol`: that of a handshake,
+ * undefined = the client reads a body.
+ */
+export async function openAtEarlierStore(
+  request: ResourceRequest,
+  wanted: CollectionRequest,
+  protocol: string | undefined,
+): Promise<Result<Response, Status>> {
+  const socket = { Upgrade: "websocket", ...(protocol ? { "Sec-WebSocket-Protocol": protocol } : {}) };
+  const headers = { [COLLECTION_HEADER]: encodeCollection(wanted), ...(protocol === undefined ? {} : socket) };
+  const init: RequestInit = { headers, ...(protocol === undefined ? { signal: request.request.signal } : {}) };
+  return call(() => store(request).fetch(new Request(COLLECTION_URL, init)), { what: callName(request), repeatable: true });
 }
 
 /** The store's answer as the client wants to read it. */

@@ -2,7 +2,7 @@
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
 import { listSizes } from "../http/answer/list-sizes";
 import { refuse, type ResourceRequest } from "./resource-request";
-import { askCollection, collectionResponse, representationOf } from "./collection";
+import { askCollection, collectionResponse, representationOf, wantedCollection } from "./collection";
 
 export async function list(request: ResourceRequest): Promise<Response> {
   const options = parseCollectionOptions(request.query, false);
@@ -11,7 +11,7 @@ export async function list(request: ResourceRequest): Promise<Response> {
   if (problem) return refuse(request, invalidResourceVersion(problem));
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
-  const answer = await askCollection(request, options.value, representation.value);
+  const answer = await askCollection(request, wantedCollection(request, options.value, representation.value));
   if (answer.ok) {
     const { namespace, definition } = request.info;
     const { cluster } = request.url;

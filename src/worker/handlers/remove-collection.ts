@@ -2,7 +2,7 @@
 import { readDeleteOptions } from "./delete-options";
 import { invalidResourceVersion, parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
 import { refuse, type ResourceRequest } from "./resource-request";
-import { askCollection, collectionResponse, representationOf } from "./collection";
+import { askCollection, collectionResponse, representationOf, wantedCollection } from "./collection";
 
 export async function removeCollection(request: ResourceRequest): Promise<Response> {
   const options = parseCollectionOptions(request.query, false);
@@ -13,6 +13,7 @@ export async function removeCollection(request: ResourceRequest): Promise<Respon
   if (!deleteOptions.ok) return refuse(request, deleteOptions.error);
   const representation = representationOf(request);
   if (!representation.ok) return refuse(request, representation.error);
-  const answer = await askCollection(request, options.value, representation.value, { deleteOptions: deleteOptions.value.options });
+  const wanted = wantedCollection(request, options.value, representation.value, { deleteOptions: deleteOptions.value.options });
+  const answer = await askCollection(request, wanted);
   return answer.ok ? collectionResponse(request, answer.value) : refuse(request, answer.error);
 }

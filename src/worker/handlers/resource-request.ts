@@ -2,9 +2,10 @@
 
 import type { Config } from "../../core/config/config";
 import type { Status } from "../../api/meta/status";
+import type { AskedWatch } from "../../api/relay/relay";
 import type { StoreRpc } from "../../api/rpc/store";
-import type { Access } from "../access/access";
-import { ensureBootstrapped, isBootstrapped } from "../routing/bootstrap";
+import { type Access, senderOf } from "../access/access";
+import { bootstrapFor, isBootstrapped } from "../routing/bootstrap";
 import type { Env } from "../../../durable-objects/platform/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
 import { storedResource } from "../../api/registry/all";
@@ -33,6 +34,8 @@ export interface ResourceRequest {
   rendering: Rendering;
   /** how refusals are written */
   refusal: Rendering;
+  /** keeps `work` running when the client leaves before its answer, or after it */
+  waitUntil(work: Promise<unknown>): void;
 }
 
 export type Handler = (request: ResourceRequest) => Promise<Response>;
@@ -73,7 +76,13 @@ export function callName(request: ResourceRequest): string {
 /** Writes need a bootstrapped cluster. Reads do without: they only see less. */
 export async function bootstrapProblem(request: ResourceRequest): Promise<Status | undefined> {
   const { cluster, verb } = request.info;
-  if (isBootstrapped(cluster)) return undefined;
-  const problem = await ensureBootstrapped(request.env, cluster, request.timeoutMs);
+  if (isBootstrapped(request.env, cluster)) return undefined;
+  const problem = await bootstrapFor(request.env, cluster, request.request, request.timeoutMs);
   return verb === "get" || verb === "list" || verb === "watch" ? undefined : problem;
+}
+
+/** Administrators of all clusters have any number of watches: they look at what others do. */
+export function watcherOf({ config, access }: ResourceRequest): Pick<AskedWatch, "watchedBy"> {
+  if (access.makesClusters) return {};
+  return { watchedBy: { user: senderOf(access), max: config.maxWatchesPerUser } };
 }

@@ -1,15 +1,18 @@
 /**
- * Watch. The store's stream is passed on unchanged: an event costs the Worker nothing.
+ * Watch. The isolate relays what the store says over a socket (src/api/relay), so that the store may sleep while clients wait.
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
 import { invalid } from "../../api/meta/status";
+import { storedResource } from "../../api/registry/all";
+import type { AskedWatch } from "../../api/relay/relay";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
-import { socketHeaders } from "../http/connection/web-socket";
-import type { CollectionRequest } from "../../api/rpc/store";
-import { senderOf } from "../access/access";
-import { refuse, type ResourceRequest } from "./resource-request";
-import { endedWatch, waits } from "../routing/waits";
-import { askCollection, collectionResponse, representationOf } from "./collection";
+import { brokenHandshake, socketProtocol } from "../http/connection/web-socket";
+import { watchAnswer } from "../http/answer/watch-answer";
+import { relay } from "../routing/relay";
+import { EarlierStore } from "../routing/store-socket";
+import { refuse, type ResourceRequest, watcherOf } from "./resource-request";
+import { endedWatch } from "../routing/waits";
+import { collectionResponse, openAtEarlierStore, openSocket, representationOf, wantedCollection } from "./collection";
 
 export async function watch(request: ResourceRequest): Promise<Response> {
   const { cluster, definition, name } = request.info;
@@ -22,17 +25,30 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   // The deprecated path /watch/…/{name} is a watch of one object.
   const own = name === "" ? "" : `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`;
   const fieldSelector = [options.value.fieldSelector, own].filter((part) => part !== "").join(",");
-  const overBefore = options.value.timeoutSeconds < 0 && !socketHeaders(request.request.headers);
-  if (waits.isStopping || overBefore) return endedWatch(request.rendering);
-  const { env } = request;
-  const open = () => askCollection(request, { ...options.value, fieldSelector }, representation.value, watcherOf(request));
-  const answer = await waits.openWatch({ env, cluster, definition }, open);
-  if (!answer.ok) return refuse(request, answer.error);
-  return answer.value.status < 400 ? answer.value : collectionResponse(request, answer.value);
-}
-
-/** Administrators of all clusters have any number of watches: they look at what others do. */
-function watcherOf({ config, access }: ResourceRequest): Pick<CollectionRequest, "watchedBy"> {
-  if (access.makesClusters) return {};
-  return { watchedBy: { user: senderOf(access), max: config.maxWatchesPerUser } };
+  const protocol = socketProtocol(request.request.headers);
+  const broken = protocol === undefined ? undefined : brokenHandshake(request.request);
+  if (broken) return refuse(request, broken);
+  const overBefore = options.value.timeoutSeconds < 0 && protocol === undefined;
+  if (relay.isStopping || overBefore) return endedWatch(request.rendering);
+  const wanted = wantedCollection(request, { ...options.value, fieldSelector }, representation.value);
+  const asked: AskedWatch = {
+    cluster,
+    store: storedResource(definition).resource,
+    request: wanted,
+    definition,
+    ...watcherOf(request),
+    open: (collection) => openSocket(request, collection),
+  };
+  const { waitUntil } = request;
+  const { signal } = request.request;
+  const client = { signal, encoding: wanted.encoding, protocol, waitUntil };
+  try {
+    const answer = await watchAnswer(client, (sink) => relay.begin(asked, sink));
+    return answer.ok ? answer.value : refuse(request, answer.error);
+  } catch (error) {
+    if (!(error instanceof EarlierStore)) throw error;
+    const answer = await openAtEarlierStore(request, wanted, protocol);
+    if (!answer.ok) return refuse(request, answer.error);
+    return answer.value.status < 400 ? answer.value : collectionResponse(request, answer.value);
+  }
 }

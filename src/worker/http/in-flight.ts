@@ -33,7 +33,7 @@ export interface BeginningRequest {
   isExempt?: boolean;
   /** that a list takes, of so many for reads; absent = 1 */
   listSeats?(max: number): number;
-  /** the client's disconnect */
+  /** the client's disconnect; read only of a request that waits */
   signal?: AbortSignal;
   /** the request's own `timeout` in milliseconds; 0 or absent = none */
   timeoutMs?: number;
@@ -41,7 +41,7 @@ export interface BeginningRequest {
 
 /** The place of a request, at once or when its turn has come. Undefined: too many requests, which `refusalOf` tells the client. */
 export function beginRequest(asked: BeginningRequest): HeldSeats | undefined | Promise<HeldSeats | undefined> {
-  const { verb, config, cluster, user, isExempt = false, signal, timeoutMs } = asked;
+  const { verb, config, cluster, user, isExempt = false, timeoutMs } = asked;
   if (verb === "watch") return UNCOUNTED;
   const kind = kindOf(verb);
   const isRead = kind === "reads";
@@ -56,7 +56,9 @@ export function beginRequest(asked: BeginningRequest): HeldSeats | undefined | P
     least: config.fairRequestsMin,
     waitMs: timeoutMs ? Math.min(timeoutMs, queueMs) : queueMs,
     isExempt,
-    signal,
+    get signal() {
+      return asked.signal;
+    },
   });
 }
 

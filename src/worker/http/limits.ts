@@ -93,24 +93,31 @@ export const RENDER_MAX_BYTES = { pretty: 4 * 1024 * 1024, yaml: 1024 * 1024 };
 /** The same for answers as YAML, in colons, commas and opening brackets: some 20,000 members, which take as long as two such parses at most. */
 export const YAML_RENDER_MAX_VALUES = 40_000;
 
-/** Busy clusters that one cron invocation visits; a cursor carries on in the next one. */
-export const CRON_CLUSTERS_MAX = 50;
-
-/** Clusters that one cron invocation visits in turn, busy or not. */
-export const CRON_IDLE_CLUSTERS = 1;
-
-/** Clusters worked on at the same time by a cron job. */
-export const CRON_CONCURRENCY = 6;
-
-/** Objects with watches or polls remembered per isolate, for a stop; beyond it the memory starts over and a stop breaks those of the rest. */
-export const WATCHED_OBJECTS_MAX = 10_000;
-
 /** How long a proxy's poll waits at most. */
 export const POLL_MAX_MS = 300_000;
 
-/** How long one call of a poll waits: with the five seconds in which a view gets to know its cluster, it ends before PEER_TIMEOUT_MS. */
-export const POLL_STEP_MS = 20_000;
+/** Changes that come together are told together: each may wake the polls of every node. */
+export const POLL_SYNC_MS = 100;
+
+/** The polls of an isolate ask the view one after the other, so that the first one's answer may do for the others. */
+export const POLL_SPREAD_MS = 100;
+
+/** Polls that a user has waiting for one cluster in an isolate: a service account may be that of all proxies of a large cluster. */
+export const POLLS_PER_USER_MAX = 5_000;
+
+/** Watches of polls in an isolate, two for each: a poll takes some KB, and some microseconds at each change. */
+export const POLL_WATCHES_MAX = 20_000;
+
+/** How long a poll rests where nobody tells it of changes: its stores or its view are not reached, or of the release before. */
+export const POLL_PAUSE_MS = 1_000;
 
 /** Warning headers in total; beyond it each one is cut (upstream: warning recorder). */
 export const WARNINGS_MAX_CHARACTERS = 4096;
 export const WARNING_CUT_CHARACTERS = 256;
+
+/** A run of backups, in ms: with the other work of its cron it fits the 30 s of CPU of a run. */
+export const BACKUP_RUN_MS = 15_000;
+/** Lists of a run of backups, each one call: with those of cron's visits they are well below the platform's 10,000 sub-requests. */
+export const BACKUP_PAGES_MAX = 2_000;
+/** Clusters that a run of backups takes from the directory at once. */
+export const BACKUP_CLUSTERS_PAGE = 100;

@@ -5,6 +5,8 @@
  *   retryable, not overloaded      the call was not delivered, or its object went away: repeatable calls are repeated
  *   overloaded                     503 at once: a repetition would add load
  *   reset, lost                    503 with Retry-After
+ *   it runs another release        503 with Retry-After where it does not know what it is asked
+ *   a newer release wrote it       the same, and says so: a rollback has gone back too far
  *   a disk that takes no data      the same, with the reason; told once (disk-state.ts)
  *   no answer in time              504, as upstream; also when another object did not answer the callee
  *   the object is a tombstone      throws ClusterGone: known-clusters.ts knows the cluster's name and answers
@@ -18,6 +20,9 @@ import { isTimeoutOfAny, withTimeout } from "../../core/base/timeout";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../../api/meta/status";
 import { NOTHING_KNOWN, NOTHING_KNOWN_TEXT } from "../../proxy-health/rpc";
+import { newerDataIn } from "../../api/rpc/newer-data";
+import { isUnsupported } from "../../api/rpc/protocol";
+import { RULES_UNREAD } from "../../api/rpc/policy";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { STORAGE_FAULT } from "../../api/store/state/store-storage";
 import { log } from "../http/log";
@@ -36,7 +41,7 @@ export interface CallOptions {
 /** The called object belongs to a cluster that has been deleted. */
 export class ClusterGone extends Error {}
 
-type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "disk" | "timeout" | "bug";
+type Fault = "gone" | "left" | "transient" | "overloaded" | "lost" | "unsupported" | "newer" | "disk" | "timeout" | "bug";
 
 /** Texts of platform faults whose errors carry no property. */
 const LOST = [
@@ -53,6 +58,8 @@ const LOST = [
   // nor does the store of Nodes
   NOTHING_KNOWN,
   NOTHING_KNOWN_TEXT,
+  // nor a store of roles or bindings the one that compiles them
+  RULES_UNREAD,
   "KV GET failed",
   "KV PUT failed",
 ];
@@ -62,6 +69,8 @@ function faultOf(error: unknown): Fault {
   if (!(error instanceof Error)) return "bug";
   if (error.message.includes(CLUSTER_GONE)) return "gone";
   if (error.name === "AbortError") return "left";
+  if (isUnsupported(error)) return "unsupported";
+  if (newerDataIn(error.message) !== undefined) return "newer";
   const facts = error as Error & { retryable?: unknown; overloaded?: unknown; durableObjectReset?: unknown };
   if (facts.overloaded === true) return "overloaded";
   if (facts.retryable === true) return "transient";
@@ -110,6 +119,10 @@ function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): 
       const why = diskState.faultNear(now);
       return serviceUnavailable(`${UNABLE}${why === undefined ? "" : `: ${why}`}`, RETRY_AFTER_SECONDS);
     }
+    case "unsupported":
+      return serviceUnavailable(`${UNABLE}: a part of it runs another release`, RETRY_AFTER_SECONDS);
+    case "newer":
+      return serviceUnavailable(`${UNABLE}: ${newerDataIn(message) ?? ""}`, RETRY_AFTER_SECONDS);
     case "left":
     case "transient":
       return serviceUnavailable(UNABLE, RETRY_AFTER_SECONDS);

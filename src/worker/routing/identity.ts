@@ -12,7 +12,7 @@ import type { Env } from "../../../durable-objects/platform/env";
 import { leasesStore } from "../../../durable-objects/peers/peers";
 import { systemClock, systemDigest, systemRandom } from "../../../durable-objects/platform/ports";
 import { log } from "../http/log";
-import { isBootstrapped } from "./bootstrap";
+import { isInUse } from "./bootstrap";
 import { call } from "./call";
 import { configOf } from "./config-guard";
 
@@ -21,11 +21,11 @@ const keepers = new WeakMap<Env, IdentityKeeper>();
 const random = systemRandom();
 let start: string | undefined;
 
-/** Renews the Lease of this place in the cluster of an answered request, unless it was renewed recently. Never rejects. */
-export async function renewServed(env: Env, cluster: string, request: Request): Promise<void> {
+/** Renews the Lease of this place in the cluster of an answered request; undefined = it was renewed recently. Never rejects. */
+export function renewServed(env: Env, cluster: string, request: Request): Promise<void> | undefined {
   const keeper = keeperOf(env, request);
   // Reads alone make no object in a cluster without writes.
-  if (keeper?.isDue(cluster) && isBootstrapped(cluster)) await keeper.renew(cluster);
+  return keeper?.isDue(cluster) && isInUse(env, cluster) ? keeper.renew(cluster) : undefined;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function renewServed(env: Env, cluster: string, request: Request): 
  */
 export async function renewAtStart(env: Env, cluster: string, request: Request): Promise<void> {
   const keeper = keeperOf(env, request);
-  if (keeper?.isDue(cluster) && (env.HOST_NAME || isBootstrapped(cluster))) await keeper.renew(cluster);
+  if (keeper?.isDue(cluster) && (env.HOST_NAME || isInUse(env, cluster))) await keeper.renew(cluster);
 }
 
 /** The tick of the local runner. Never rejects. */

@@ -10,7 +10,7 @@ import { READY_TIMEOUT_MS } from "../http/limits";
 export async function instancesOf(env: Env, cluster: string): Promise<ServingInstances> {
   const abort = new AbortController();
   try {
-    const listed = servingInstances(storesFetch(env, cluster), systemClock.now(), abort.signal);
+    const listed = servingInstances(storesFetch(env, cluster, { unfollowed: true }), systemClock.now(), abort.signal);
     return await withTimeout(systemClock, READY_TIMEOUT_MS, listed);
   } finally {
     abort.abort();

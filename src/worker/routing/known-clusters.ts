@@ -1,6 +1,7 @@
 /**
- * Which objects a cluster's name stands for. The cluster `default` always exists. Every other cluster begins with an administrator's first request
- * that may make an object, or with PUT /clusters/{name}. A read begins no cluster, and does not call the record of a cluster that was never made.
+ * Which objects a cluster's name stands for. A cluster begins with an administrator's first request that may make an object, or with PUT
+ * /clusters/{name}. A read begins no cluster, and does not call the record of a cluster that was never made. Where the configuration takes the cluster
+ * `default` as made, nobody asks about it.
  */
 import { Batched, type Beside } from "../../core/base/batched";
 import { err, ok, type Result } from "../../core/base/result";
@@ -10,9 +11,12 @@ import type { Env } from "../../../durable-objects/platform/env";
 import { clusterNames, clusterRecord } from "../../../durable-objects/peers/peers";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
-import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { DEFAULT_CLUSTER, locationOf } from "../../tenancy/cluster-id";
+import type { Location } from "../../tenancy/location";
+import { nearestLocation } from "../../tenancy/nearest-location";
 import { ASKED_TOGETHER, KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http/limits";
 import { call, ClusterGone } from "./call";
+import { configOf } from "./config-guard";
 import { type Rendering, statusResponse } from "../http/answer/respond";
 
 export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "Cluster" };
@@ -20,23 +24,37 @@ export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "C
 /** Ids of clusters that this isolate has seen active. A deleted one is noticed at the next call, which its objects refuse. */
 const known = new Map<string, string>();
 
+/** Where a request makes a cluster; undefined = wherever it is called from. */
+export interface ClusterBeginning {
+  readonly location: Location | undefined;
+}
+
+/** A cluster that this request makes begins near who sends it. The platform's facts about the sender are read where it makes one. */
+export function nearSender(request: Request): ClusterBeginning {
+  return {
+    get location() {
+      return nearestLocation((request as { cf?: unknown }).cf);
+    },
+  };
+}
+
 /**
  * What `answer` makes of the cluster's id; a Status when there is no such cluster.
  *
- * @param begins whether the request may make the cluster
+ * @param begins where the request makes the cluster; undefined = it makes none
  */
 export async function inCluster(
-  { env, name, begins, refusal = "compact" }: { env: Env; name: string; begins: boolean; refusal?: Rendering },
+  { env, name, begins, refusal = "compact" }: { env: Env; name: string; begins?: ClusterBeginning | undefined; refusal?: Rendering },
   answer: (id: string) => Response | Promise<Response>,
 ): Promise<Response> {
-  if (name === DEFAULT_CLUSTER) return answer(name);
+  if (isImplied(env, name)) return answer(name);
   const id = known.get(name) ?? (await find(env, name, begins));
   if (typeof id !== "string") return statusResponse(id, refusal);
   try {
     return await answer(id);
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
-    known.delete(name);
+    noteGone(env, name, id);
     const now = await find(env, name, begins);
     // Another cluster has the name now. The request was not carried out and may be sent again.
     const status = typeof now === "string" ? madeAnew() : now;
@@ -44,10 +62,17 @@ export async function inCluster(
   }
 }
 
+/** What `answer` makes of the id of the cluster `default`, or of its name where nobody has made it; a Status where nobody knows. */
+export async function inDefaultCluster(env: Env, beside: Beside, answer: (id: string) => Response | Promise<Response>): Promise<Response> {
+  const id = await activeIdOf(env, DEFAULT_CLUSTER, beside);
+  return id.ok ? answer(id.value ?? DEFAULT_CLUSTER) : statusResponse(id.error);
+}
+
 /** The id of the active cluster, or the Status that says why there is none. */
-async function find(env: Env, name: string, begins: boolean): Promise<string | Status> {
-  const found = begins ? await openCluster(env, name) : await lookAt(env, name);
+async function find(env: Env, name: string, begins: ClusterBeginning | undefined): Promise<string | Status> {
+  const found = begins ? await openCluster(env, name, begins) : await seek(env, name);
   if (!found.ok) return found.error;
+  if (typeof found.value === "string") return found.value;
   const state = "state" in found.value ? found.value.state : found.value;
   switch (state.phase) {
     case "active":
@@ -59,37 +84,87 @@ async function find(env: Env, name: string, begins: boolean): Promise<string | S
   }
 }
 
+/** The id that the list of all clusters tells, or what the record says. */
+async function seek(env: Env, name: string): Promise<Result<string | ClusterState, Status>> {
+  const [answer] = await areMade(env, [name]);
+  const isMade = certain(answer);
+  if (!isMade.ok) return isMade;
+  const id = believed(env, name, isMade.value);
+  if (id !== undefined) return ok(id);
+  return isMade.value === false ? ok({ phase: "absent" }) : lookAtRecord(env, name, isMade.value);
+}
+
+/** Whether nobody needs to make the cluster of this name. */
+export function isImplied(env: Env, name: string): boolean {
+  if (name !== DEFAULT_CLUSTER) return false;
+  const config = configOf(env);
+  return config.ok && config.value.impliesDefaultCluster;
+}
+
 /** The id that this isolate has for the name; "" = none. */
-export function knownIdOf(name: string): string {
-  return name === DEFAULT_CLUSTER ? name : (known.get(name) ?? "");
+export function knownIdOf(env: Env, name: string): string {
+  return isImplied(env, name) ? name : (known.get(name) ?? "");
 }
 
 /** The objects of this name's cluster have said that they are gone: the next look asks the record. */
-export function forgetCluster(name: string): void {
+export function forgetCluster(env: Env, name: string): void {
+  noteGone(env, name, known.get(name) ?? "");
+}
+
+function noteGone(env: Env, name: string, id: string): void {
   known.delete(name);
+  const { gone } = questionsIn(env);
+  if (gone.size >= KNOWN_CLUSTERS_MAX) gone.clear();
+  gone.set(name, id);
+}
+
+/** The id that the list of all clusters has told, unless the objects of this life have said that they are gone. */
+function believed(env: Env, name: string, told: boolean | string): string | undefined {
+  if (typeof told !== "string" || questionsIn(env).gone.get(name) === told) return undefined;
+  keep(name, told);
+  return told;
 }
 
 /** Questions that anybody may have asked, for any name; those about one name that was made go to its record. */
 interface Questions {
-  readonly made: Batched<string, Result<boolean, Status>>;
+  readonly made: Batched<string, Result<boolean | string, Status>>;
   readonly looks: Map<string, Batched<undefined, Result<ClusterState, Status>>>;
+  /** by name, the last life whose objects have said that they are gone */
+  readonly gone: Map<string, string>;
 }
 
 const questions = new WeakMap<Env, Questions>();
 
-/** The id of the cluster; undefined = there is none, or it is being deleted. Makes none, and calls no record of a name that nobody made. */
-export async function activeIdOf(env: Env, name: string, beside: Beside): Promise<Result<string | undefined, Status>> {
-  if (name === DEFAULT_CLUSTER) return ok(name);
+/** What the list of all clusters says of a name. */
+export type MadeAnswer = Promise<Result<boolean | string, Status>>;
+
+/** Asks the list of all clusters, which makes nothing and calls no object of the cluster. Does not reject. */
+export function askWhetherMade(env: Env, name: string, beside: Beside): MadeAnswer {
+  return questionsIn(env)
+    .made.ask(name, beside)
+    .catch(() => err(requestTimedOut()));
+}
+
+/**
+ * The id of the cluster; undefined = there is none, or it is being deleted. Makes none, and calls no record of a name that nobody made.
+ *
+ * @param asked the answer of the list, where it was asked for this request already
+ */
+export async function activeIdOf(env: Env, name: string, beside: Beside, asked?: MadeAnswer): Promise<Result<string | undefined, Status>> {
+  if (isImplied(env, name)) return ok(name);
   const id = known.get(name);
   if (id !== undefined) return ok(id);
-  const { made, looks } = questionsIn(env);
-  const isMade = await made.ask(name, beside).catch(() => err(requestTimedOut()));
+  const { looks } = questionsIn(env);
+  const isMade = await (asked ?? askWhetherMade(env, name, beside));
   if (!isMade.ok) return isMade;
-  if (!isMade.value) return ok(undefined);
+  if (isMade.value === false) return ok(undefined);
+  const told = believed(env, name, isMade.value);
+  if (told !== undefined) return ok(told);
   let look = looks.get(name);
   if (!look) {
     if (looks.size >= KNOWN_CLUSTERS_MAX) looks.clear();
-    looks.set(name, (look = new Batched(systemClock, ASKED_TOGETHER, (asked) => lookForAll(env, name, asked.length))));
+    const toldId = isMade.value;
+    looks.set(name, (look = new Batched(systemClock, ASKED_TOGETHER, (asked) => lookForAll(env, name, toldId, asked.length))));
   }
   const looked = await look.ask(undefined, beside).catch(() => err(requestTimedOut()));
   if (!looked.ok) return looked;
@@ -100,27 +175,29 @@ function questionsIn(env: Env): Questions {
   const kept = questions.get(env);
   if (kept) return kept;
   const fresh: Questions = {
-    made: new Batched(systemClock, ASKED_TOGETHER, async (names) => {
-      const made = await areMade(env, names);
-      return names.map((_, index) => (made.ok ? certain(made.value[index]) : made));
-    }),
+    made: new Batched(systemClock, ASKED_TOGETHER, async (names) => (await areMade(env, names)).map(certain)),
     looks: new Map(),
+    gone: new Map(),
   };
   questions.set(env, fresh);
   return fresh;
 }
 
-async function lookForAll(env: Env, name: string, count: number): Promise<Result<ClusterState, Status>[]> {
-  const state = await lookAtRecord(env, name);
+async function lookForAll(env: Env, name: string, told: boolean | string, count: number): Promise<Result<ClusterState, Status>[]> {
+  const state = await lookAtRecord(env, name, told);
   return Array<typeof state>(count).fill(state);
 }
 
-function areMade(env: Env, names: string[]): Promise<Result<(boolean | null)[], Status>> {
-  return call(() => clusterNames(env).areMade(names), { what: "clusters.areMade", repeatable: true });
+/** An answer for each name. An object of the release before tells no lives. */
+async function areMade(env: Env, names: string[]): Promise<Result<boolean | string | null, Status>[]> {
+  const made = await call(() => clusterNames(env).areMade(names, true), { what: "clusters.areMade", repeatable: true });
+  return names.map((_, index) => (made.ok ? ok(made.value[index] ?? null) : made));
 }
 
-function certain(isMade: boolean | null | undefined): Result<boolean, Status> {
-  return typeof isMade === "boolean" ? ok(isMade) : err(serviceUnavailable(DIRECTORY_SILENT, RETRY_AFTER_SECONDS));
+function certain(isMade: Result<boolean | string | null, Status> | undefined): Result<boolean | string, Status> {
+  if (isMade?.ok === false) return isMade;
+  const made = isMade?.value ?? null;
+  return made === null ? err(serviceUnavailable(DIRECTORY_SILENT, RETRY_AFTER_SECONDS)) : ok(made);
 }
 
 /** Another cluster has the name than the one that was meant. The request was not carried out and may be sent again. */
@@ -134,28 +211,43 @@ export function beingDeleted(name: string): Status {
 
 /** Makes nothing. */
 export async function lookAt(env: Env, name: string): Promise<Result<ClusterState, Status>> {
-  if (name === DEFAULT_CLUSTER) return lookAtRecord(env, name);
-  const made = await areMade(env, [name]);
-  const isMade = made.ok ? certain(made.value[0]) : made;
+  if (isImplied(env, name)) return lookAtRecord(env, name);
+  const [answer] = await areMade(env, [name]);
+  const isMade = certain(answer);
   if (!isMade.ok) return isMade;
-  return isMade.value ? lookAtRecord(env, name) : ok({ phase: "absent" });
+  return isMade.value !== false ? lookAtRecord(env, name, isMade.value) : ok({ phase: "absent" });
 }
 
-async function lookAtRecord(env: Env, name: string): Promise<Result<ClusterState, Status>> {
-  const state = await call(() => clusterRecord(env, name).look(), { what: "cluster.look", repeatable: true });
+/** `told`: the id that the list of all clusters told, if it did. */
+async function lookAtRecord(env: Env, name: string, told?: boolean | string): Promise<Result<ClusterState, Status>> {
+  const location = locationOf(typeof told === "string" ? told : knownIdOf(env, name));
+  const state = await call(() => clusterRecord(env, name, location).look(), { what: "cluster.look", repeatable: true });
   return state.ok ? ok(noted(name, state.value)) : err(state.error);
 }
 
-/** Makes the cluster unless it is there; `opened` = by this call. */
-export async function openCluster(env: Env, name: string): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
-  const answer = await call(() => clusterRecord(env, name).open(), { what: "cluster.open", repeatable: true });
+/** The record of a cluster that was made. */
+function recordOf(env: Env, name: string): ReturnType<typeof clusterRecord> {
+  return clusterRecord(env, name, locationOf(knownIdOf(env, name)));
+}
+
+/** Makes the cluster unless it is there, and its record near it; `opened` = by this call. */
+export async function openCluster(
+  env: Env,
+  name: string,
+  { location }: ClusterBeginning,
+): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
+  const open = () => {
+    const record = clusterRecord(env, name, location);
+    return location === undefined ? record.open() : record.openIn(location);
+  };
+  const answer = await call(open, { what: "cluster.open", repeatable: true });
   if (answer.ok) noted(name, answer.value.state);
   return answer;
 }
 
 /** Gives a cluster a list of controllers of its own, or with null the variable's. Its state once every object of it has heard. */
 export async function setControllers(env: Env, name: string, list: ControllerList | null): Promise<Result<ClusterState, Status>> {
-  const set = await call(() => clusterRecord(env, name).setControllers(list), { what: "cluster.setControllers", repeatable: true });
+  const set = await call(() => recordOf(env, name).setControllers(list), { what: "cluster.setControllers", repeatable: true });
   if (!set.ok) return set;
   const { state, isTold } = set.value;
   if (state.phase !== "active") return err(beingDeleted(name));
@@ -167,14 +259,17 @@ export async function setControllers(env: Env, name: string, list: ControllerLis
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {
   const looked = await lookAt(env, name);
   if (!looked.ok || looked.value.phase === "absent") return looked;
-  const state = await call(() => clusterRecord(env, name).remove(), { what: "cluster.remove", repeatable: true });
+  const state = await call(() => recordOf(env, name).remove(), { what: "cluster.remove", repeatable: true });
   return state.ok ? ok(noted(name, state.value)) : err(state.error);
 }
 
 function noted(name: string, state: ClusterState): ClusterState {
-  if (state.phase === "active") {
-    if (known.size >= KNOWN_CLUSTERS_MAX) known.clear();
-    known.set(name, state.id);
-  } else known.delete(name);
+  if (state.phase === "active") keep(name, state.id);
+  else known.delete(name);
   return state;
+}
+
+function keep(name: string, id: string): void {
+  if (known.size >= KNOWN_CLUSTERS_MAX) known.clear();
+  known.set(name, id);
 }

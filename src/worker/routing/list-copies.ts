@@ -8,31 +8,37 @@ import { systemClock, systemDigest } from "../../../durable-objects/platform/por
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { CollectionRequest } from "../../api/rpc/store";
 import { listOfCopy } from "../../api/store/list/list-page";
+import { StreamedLists } from "../../api/store/list/streamed-lists";
 import { EdgeLists } from "../../api/store/list/edge-lists";
 import { listCopyKey, mayComeFromCopy, storeName } from "../../api/store/list/list-copy";
-import { edgeSource, parseOwnerSource, SOURCE_HEADER } from "../../api/store/list/list-source";
+import { edgeSource, parseOwnerSource } from "../../api/store/list/list-source";
 import { log } from "../http/log";
 
 const lists = new EdgeLists(systemClock, systemDigest);
+/** Any number: they share the rows of their copy. */
+const streamed = new StreamedLists(systemClock, 0);
 
-/** The answer out of a copy; undefined = the store must answer. */
+/** The answer out of a copy; undefined = the store must answer. `signal`: of the client's request. */
 export async function answerOfCopy(
   env: Env,
   cluster: string,
   request: CollectionRequest,
   definition: ResourceDefinition,
+  signal: AbortSignal,
 ): Promise<Response | undefined> {
   if (!mayComeFromCopy(request, definition)) return undefined;
   const name = storeName(cluster, storedResource(definition));
   const copy = await lists.find(name, () => readCopy(env, name));
   if (!copy) return undefined;
   const body = listOfCopy(copy, request, definition, () => systemClock.now());
-  return body.ok ? pageResponse(body.value, edgeSource(systemClock.now() - copy.takenAt)) : undefined;
+  if (!body.ok) return undefined;
+  if (body.value.rest) body.value.rest.place = streamed.begin();
+  return pageResponse(body.value, edgeSource(systemClock.now() - copy.takenAt), signal);
 }
 
-/** Notes the source that the store named in its answer. `askedAt`: when the list or watch was sent, in ms since the epoch. */
-export function noteSource(cluster: string, definition: ResourceDefinition, response: Response, askedAt: number): void {
-  const seen = parseOwnerSource(response.headers.get(SOURCE_HEADER), askedAt);
+/** Notes the source that the store named in its answer (list-source.ts). `askedAt`: when the list or watch was sent, in ms since the epoch. */
+export function noteSource(cluster: string, definition: ResourceDefinition, source: string | null, askedAt: number): void {
+  const seen = parseOwnerSource(source, askedAt);
   if (seen) lists.note(storeName(cluster, storedResource(definition)), seen);
 }
 

@@ -23,11 +23,12 @@ export function isRead(method: string): boolean {
  *
  *   every      of each cluster, whether or not it exists; a request for a resource looks for its cluster later (src/worker/dispatch/answer-object.ts)
  *   existing   of each cluster that exists: the router looks for the cluster, and answers 404 without it
+ *   probed     as `existing`, and of the cluster `default` in any case: a server is ready before anybody has made a cluster
  *   itself     as `existing`, but the answer looks for the cluster: it repeats an older answer while the cluster does not answer
  *   default    of the cluster `default` alone: the path belongs to the server
  *   none       of none: the path exists without a prefix alone
  */
-export type RouteClusters = "every" | "existing" | "itself" | "default" | "none";
+export type RouteClusters = "every" | "existing" | "probed" | "itself" | "default" | "none";
 
 /**
  * Who may ask. The check of rights (src/worker/access/admit.ts) runs before any route. A path without a row needs the right to the path.
@@ -100,15 +101,16 @@ export const PATH_ROUTES = [
   { ...CHECK, path: "/check/controllers", answer: "controllers" },
   { ...CHECK, path: "/check/owners/:uid", answer: "owner" },
   { ...CHECK, path: "/revisions", methods: ["POST"], answer: "revisions" },
+  { ...CHECK, path: "/recoveries", methods: ["POST"], answer: "recoveries" },
   { ...OF_CLUSTER, path: "/ranges", slash: true, listed: true, answer: "ranges" },
   // The server's life depends on no cluster that may be absent: healthz and livez run the checks of the cluster `default`.
   { ...PROBE, path: "/healthz", answer: "healthz" },
   { ...PROBE, path: "/livez", answer: "livez" },
-  { ...PROBE, path: "/readyz", clusters: "existing", answer: "readyz" },
+  { ...PROBE, path: "/readyz", clusters: "probed", answer: "readyz" },
   // The name of one check, which may have slashes.
   { ...PLAIN, path: "/healthz/*", answer: "healthz" },
   { ...PLAIN, path: "/livez/*", answer: "livez" },
-  { ...OF_CLUSTER, path: "/readyz/*", answer: "readyz" },
+  { ...OF_CLUSTER, path: "/readyz/*", clusters: "probed", answer: "readyz" },
   { ...BALANCER, path: "/nodes/targets", slash: true, answer: "nodeTargets" },
   {
     ...BALANCER,

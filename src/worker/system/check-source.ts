@@ -1,7 +1,8 @@
 /** The source of a check inside the Worker: the stores and owners of a cluster. So gates of the API make no difference. */
 import type { Env } from "../../../durable-objects/platform/env";
 import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
-import { coordinator, ipAddressesStore, owner, servicesStore, storeStub } from "../../../durable-objects/peers/peers";
+import { coordinator, ipAddressesStore, owner, repairStub, servicesStore, storeStub } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import type { CheckSource } from "../../tools/check/check-cluster";
 import {
   type CheckedKind,
@@ -22,9 +23,10 @@ import { advertisedIn, type Surroundings } from "../../tools/check/surroundings"
 import type { ServiceEndpoint } from "../../tools/check/wanted-endpoints";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import type { Endpoints, EndpointSlice, Pod } from "../../api/meta/kubernetes";
-import { badRequest, type Status } from "../../api/meta/status";
+import { badRequest, qualifiedResource, type Status } from "../../api/meta/status";
 import { type FedPage, type ObjectFeed, pagesOf } from "../../api/rpc/object-feed";
 import type { StoreRpc } from "../../api/rpc/store";
+import { UsedStores } from "../../controllers/followed/used-stores";
 import { clusterName } from "../../tenancy/cluster-id";
 import { configOf } from "../routing/config-guard";
 import { lookAt } from "../routing/known-clusters";
@@ -36,6 +38,9 @@ const PAGE = 500;
 /** Rows of one page: about 1 MB. */
 const ROWS_PAGE = 5_000;
 
+/** Makes a stub for one call. */
+type FeedStub = () => Pick<ObjectFeed, "objectsAfter">;
+
 /** Why a check cannot be made. */
 export class CheckRefused extends Error {
   constructor(readonly status: Status) {
@@ -45,6 +50,7 @@ export class CheckRefused extends Error {
 
 export class RpcSource implements CheckSource {
   #calls = 0;
+  readonly #usedStores: UsedStores;
   /** a bound was crossed: the whole check is refused */
   #isTooLarge = false;
   /** more Pods or endpoints than may be held: only they are not compared */
@@ -53,7 +59,9 @@ export class RpcSource implements CheckSource {
   constructor(
     private readonly env: Env,
     private readonly cluster: string,
-  ) {}
+  ) {
+    this.#usedStores = new UsedStores(systemClock, () => repairStub(env, cluster).entered());
+  }
 
   services(): Promise<Listed<ObservedService>> {
     return this.#all("Service", () => servicesStore(this.env, this.cluster), observedService);
@@ -78,7 +86,7 @@ export class RpcSource implements CheckSource {
   }
 
   async surroundings(): Promise<Surroundings> {
-    const { objects: nodes } = await this.#all<ObservedNode>("Node", () => this.#store("", "nodes"), observedNode);
+    const { objects: nodes } = await this.#all<ObservedNode>("Node", await this.#used("", "nodes"), observedNode);
     const config = configOf(this.env);
     return {
       nodes,
@@ -122,11 +130,11 @@ export class RpcSource implements CheckSource {
   }
 
   pods(kept: (pod: Pod) => ServiceEndpoint[]): Promise<ListedEndpoints> {
-    return this.#endpoints(() => this.#each("Pod", () => this.#store("", "pods"), kept));
+    return this.#endpoints(async () => this.#each("Pod", await this.#used("", "pods"), kept));
   }
 
   endpointSlices(kept: (slice: EndpointSlice) => ServiceEndpoint[]): Promise<ListedEndpoints> {
-    return this.#endpoints(() => this.#each("EndpointSlice", () => this.#store("discovery.k8s.io", "endpointslices"), kept));
+    return this.#endpoints(async () => this.#each("EndpointSlice", await this.#used("discovery.k8s.io", "endpointslices"), kept));
   }
 
   /** Where there are too many once, no later look reads them again. */
@@ -157,6 +165,10 @@ export class RpcSource implements CheckSource {
   /** `default/kubernetes` of a resource; undefined: there is none. */
   async #kubernetes<T>(group: string, resource: string): Promise<T | undefined> {
     const key = { namespace: DEFAULT_NAMESPACE, name: DEFAULT_NAME };
+    const config = configOf(this.env);
+    // With addresses the store makes the object, at its first read at the latest.
+    const isMade = config.ok && config.value.advertiseAddresses.length > 0;
+    if (!isMade && !(await this.#used(group, resource))) return undefined;
     const answer = await this.#call("store.get", () => this.#store(group, resource).get(key, ""));
     return answer.ok ? (parsed(answer.object) as T) : undefined;
   }
@@ -166,18 +178,20 @@ export class RpcSource implements CheckSource {
     return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
   }
 
-  async #all<T>(kind: CheckedKind, store: () => Pick<ObjectFeed, "objectsAfter">, observed: (object: T) => T): Promise<Listed<T>> {
+  async #all<T>(kind: CheckedKind, store: FeedStub | undefined, observed: (object: T) => T): Promise<Listed<T>> {
     const listed = await this.#each<T, T>(kind, store, (object) => [observed(object)]);
     if (listed === "tooMany") throw this.#tooLarge();
     return listed;
   }
 
-  async #each<T, U>(
-    kind: CheckedKind,
-    store: () => Pick<ObjectFeed, "objectsAfter">,
-    kept: (object: T) => U[],
-  ): Promise<Listed<U> | "tooMany"> {
+  /** undefined = nobody ever used the store of this resource: it has no object, and nothing is in it. */
+  async #used(group: string, resource: string): Promise<FeedStub | undefined> {
+    return (await this.#usedStores.isUnused(qualifiedResource({ group, resource }))) ? undefined : () => this.#store(group, resource);
+  }
+
+  async #each<T, U>(kind: CheckedKind, store: FeedStub | undefined, kept: (object: T) => U[]): Promise<Listed<U> | "tooMany"> {
     const listed: Listed<U> = { objects: [], unreadable: [] };
+    if (!store) return listed;
     let read = 0;
     const page = (after: string): Promise<FedPage> => this.#call("store.objectsAfter", () => store().objectsAfter(after, PAGE));
     for await (const { objects, keys } of pagesOf(page)) {

@@ -21,6 +21,7 @@ import { badRequest, methodNotAllowed, notAcceptable, overloaded, type Status, s
 import { CHECKS_MAX, IN_FLIGHT_PERIOD_MS } from "../http/limits";
 import { DOCUMENT_TYPES, negotiateDocument } from "../http/negotiate/negotiate";
 import { call } from "../routing/call";
+import { usedObjects } from "./used-objects";
 import { urlOf } from "../http/read/request-url";
 import { jsonResponse, pageNotFound, renderingOf, statusResponse } from "../http/answer/respond";
 import { CheckRefused, RpcSource } from "./check-source";
@@ -75,7 +76,9 @@ export function sliceControllerResponse(env: Env, cluster: string, request: Requ
 
 /** GET /check/controllers */
 export function controllersResponse(env: Env, cluster: string, request: Request): Promise<Response> {
-  return answered(request, async (): Promise<ControllersView> => ({ controllers: await controllerViews(env, cluster) }));
+  return answered(request, async (): Promise<ControllersView> => ({
+    controllers: await controllerViews(env, cluster, await usedObjects(env, cluster)),
+  }));
 }
 
 /** `read` resolves to undefined for a missing owner. It rejects with CheckRefused for one that cannot be read. */

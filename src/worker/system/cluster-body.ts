@@ -8,6 +8,8 @@ import { readJsonObject } from "../http/read/read-json";
 export interface ClusterBody {
   /** entries of a list of controllers, unchecked; null = the variable's; undefined = as they are */
   controllers?: readonly string[] | null;
+  /** where the objects of the cluster are to be, unchecked; undefined = where they are, or near who makes them */
+  location?: string;
 }
 
 /** Members of the answer that a body may repeat. */
@@ -19,12 +21,15 @@ export async function readClusterBody(env: Env, request: Request): Promise<Resul
   if (!config.ok) return config;
   const body = await readJsonObject(request, config.value, "JSON object");
   if (!body.ok) return body;
-  const { controllers, ...others } = body.value ?? {};
+  const { controllers, location, ...others } = body.value ?? {};
   const unknown = Object.keys(others).find((member) => !READ_ONLY.includes(member));
   if (unknown !== undefined) return err(badRequest(`strict decoding error: unknown field ${JSON.stringify(unknown)}`));
-  if (controllers === undefined) return ok({});
-  if (controllers === null) return ok({ controllers });
+  // As upstream reads null of a string.
+  if (typeof (location ?? "") !== "string") return err(badRequest('location must be a text, as "weur", or null'));
+  const place = typeof location === "string" ? { location } : {};
+  if (controllers === undefined) return ok(place);
+  if (controllers === null) return ok({ ...place, controllers });
   const entries = typeof controllers === "string" ? controllers.split(",").map((entry) => entry.trim()) : controllers;
-  if (Array.isArray(entries) && entries.every((entry) => typeof entry === "string")) return ok({ controllers: entries });
+  if (Array.isArray(entries) && entries.every((entry) => typeof entry === "string")) return ok({ ...place, controllers: entries });
   return err(badRequest('controllers must be a list of names, as ["*", "-namespace-controller"], or null'));
 }

@@ -2,27 +2,41 @@
  * Clusters themselves, for the operator of the server:
  *
  *   GET    /clusters/{name}    whether it exists, which controllers run there, and the progress of its deletion
- *   PUT    /clusters/{name}    makes it, as an administrator's first write would; with {"controllers": […]} those run there, with null those of the variable
+ *   PUT    /clusters/{name}    makes it, as an administrator's first write would; with {"controllers": […]} those run there, with null those of the variable;
+ *                              {"location": …} says where a new one is, which nothing changes afterwards
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
 import type { Env } from "../../../durable-objects/platform/env";
-import { invalidValue } from "../../api/meta/field-errors";
+import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../api/meta/field-errors";
 import { validateDNS1123Label } from "../../api/meta/names";
-import { forbidden, invalid, methodNotAllowed, notFound } from "../../api/meta/status";
+import { forbidden, invalid, methodNotAllowed, notFound, type Status } from "../../api/meta/status";
+import { OWN_DOMAIN } from "../../api/meta/own-annotation";
 import { rfc3339Seconds } from "../../api/meta/time";
 import type { ClusterState } from "../../tenancy/rpc";
-import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { DEFAULT_CLUSTER, locationOf } from "../../tenancy/cluster-id";
+import { isLocation, LOCATIONS } from "../../tenancy/location";
 import { checkControllers } from "../../core/config/controllers";
 import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import { ensureBootstrapped } from "../routing/bootstrap";
-import { beingDeleted, CLUSTER, inCluster, lookAt, openCluster, removeCluster, setControllers } from "../routing/known-clusters";
+import {
+  beingDeleted,
+  type ClusterBeginning,
+  CLUSTER,
+  inCluster,
+  isImplied,
+  lookAt,
+  nearSender,
+  openCluster,
+  removeCluster,
+  setControllers,
+} from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../http/answer/respond";
 import { urlOf } from "../http/read/request-url";
 import { readClusterBody } from "./cluster-body";
 
 /** The document: a kind of this server alone. */
-const API_VERSION = "servicenet/v1";
+const API_VERSION = `${OWN_DOMAIN}/v1`;
 
 interface ClusterRequest {
   env: Env;
@@ -72,35 +86,47 @@ function misnamed(asked: ClusterRequest, problems: readonly string[]): Promise<R
 async function shown(asked: ClusterRequest): Promise<Response> {
   const state = await lookAt(asked.env, asked.name);
   if (!state.ok) return refused(asked, state.error);
-  return state.value.phase === "absent" && asked.name !== DEFAULT_CLUSTER ? absent(asked) : described(asked, 200, state.value);
+  return state.value.phase === "absent" && !isImplied(asked.env, asked.name) ? absent(asked) : described(asked, 200, state.value);
 }
 
 async function put(asked: ClusterRequest, request: Request): Promise<Response> {
   const { env, name } = asked;
   const body = await readClusterBody(env, request);
   if (!body.ok) return refused(asked, body.error);
-  const { controllers } = body.value;
-  if (name === DEFAULT_CLUSTER && controllers === undefined) return shown(asked);
+  const { controllers, location } = body.value;
+  const isThere = isImplied(env, name);
   const list = controllers && checkControllers(controllers);
-  if (list && !list.ok) {
-    const errors = list.error.map((problem) => invalidValue("controllers", controllers, problem));
-    return refused(asked, invalid(CLUSTER, name, errors));
-  }
-  const opened = await openCluster(env, name);
+  const errors: FieldError[] = list && !list.ok ? list.error.map((problem) => invalidValue("controllers", controllers, problem)) : [];
+  const place = location !== undefined && isLocation(location) ? location : undefined;
+  if (place !== location) errors.push(notSupported("location", location, LOCATIONS));
+  if ((list && !list.ok) || errors.length > 0) return refused(asked, invalid(CLUSTER, name, errors));
+  // No record says where it begins.
+  if (isThere && place) return refused(asked, moved(name, place));
+  if (isThere && controllers === undefined) return shown(asked);
+  const begins: ClusterBeginning = isThere ? NOWHERE : place ? { location: place } : nearSender(request);
+  const opened = await openCluster(env, name, begins);
   if (!opened.ok) return refused(asked, opened.error);
   if (opened.value.state.phase !== "active") return refused(asked, beingDeleted(name));
   let state: ClusterState = opened.value.state;
+  if (place && place !== locationOf(opened.value.state.id)) return refused(asked, moved(name, place));
   if (list !== undefined) {
     const told = await setControllers(env, name, list && list.value);
     if (!told.ok) return refused(asked, told.error);
     state = told.value;
   }
-  if (name === DEFAULT_CLUSTER) return described(asked, 200, state);
+  if (isThere) return described(asked, 200, state);
   const { rendering } = asked;
-  return inCluster({ env, name, begins: true, refusal: rendering }, async (id) => {
+  return inCluster({ env, name, begins, refusal: rendering }, async (id) => {
     const problem = await ensureBootstrapped(env, id);
     return problem ? statusResponse(problem, rendering) : described(asked, opened.value.opened ? 201 : 200, state);
   });
+}
+
+const NOWHERE: ClusterBeginning = { location: undefined };
+
+/** The objects of a cluster stay where they were made. Upstream: ValidateImmutableField of apimachinery. */
+function moved(name: string, location: string): Status {
+  return invalid(CLUSTER, name, [invalidValue("location", location, FIELD_IMMUTABLE)]);
 }
 
 async function removed(asked: ClusterRequest): Promise<Response> {
@@ -111,7 +137,7 @@ async function removed(asked: ClusterRequest): Promise<Response> {
   return state.value.phase === "absent" ? absent(asked) : described(asked, 202, state.value);
 }
 
-/** The cluster `default` is there without a record, and since always. */
+/** A cluster that is implied is there without a record. */
 function described({ env, name, rendering }: ClusterRequest, code: number, state: ClusterState): Response {
   const deletion = state.phase === "deleting" ? state : undefined;
   const own = state.phase === "active" ? state.controllers : null;
@@ -122,9 +148,10 @@ function described({ env, name, rendering }: ClusterRequest, code: number, state
     apiVersion: API_VERSION,
     metadata: {
       name,
-      ...(state.phase !== "absent" && name !== DEFAULT_CLUSTER ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
+      ...(state.phase !== "absent" && !isImplied(env, name) ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
       ...(deletion ? { deletionTimestamp: rfc3339Seconds(deletion.deletedAt) } : {}),
     },
+    location: (state.phase !== "absent" && locationOf(state.id)) || null,
     ...(deletion ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers, config.value) }),
     status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped } : { phase: "Active" },
   };

@@ -4,28 +4,46 @@ import { type ControllerName, CONTROLLERS } from "../../../durable-objects/platf
 import type { Env } from "../../../durable-objects/platform/env";
 import { isMethodMissing } from "../../api/rpc/older-release";
 import type { ControllerStatus } from "../../controllers/frame/status";
+import type { Config } from "../../core/config/config";
+import type { ControllerList } from "../../core/config/controllers";
 import type { MetricFamily } from "../../core/telemetry/metrics";
+import { clusterName } from "../../tenancy/cluster-id";
+import { lookAt } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
+import type { UsedObjects } from "./used-objects";
 import { read } from "./metric-readings";
 
-/** `off`: switched off, or without work under this configuration. `silent`: its object does not answer, or keeps no status. */
-export type ControllerView = { name: ControllerName; state: "off" | "silent" } | ({ name: ControllerName; state: "on" } & ControllerStatus);
+/**
+ * `off`: switched off, or without work under this configuration. `unused`: it never had work, and has no object. `silent`: its object does not answer, or
+ * keeps no status.
+ */
+export type ControllerView =
+  { name: ControllerName; state: "off" | "unused" | "silent" } | ({ name: ControllerName; state: "on" } & ControllerStatus);
 
 /** The body of `GET /check/controllers`. */
 export interface ControllersView {
   controllers: ControllerView[];
 }
 
-/** All controllers, in the order of the table. A controller without work under this configuration is not asked. */
-export function controllerViews(env: Env, cluster: string): Promise<ControllerView[]> {
+/** All controllers, in the order of the table. One without work under this configuration, or that never had some, is not asked. */
+export function controllerViews(env: Env, cluster: string, used: UsedObjects): Promise<ControllerView[]> {
   const config = configOf(env);
+  let asked: Promise<readonly ControllerName[]> | undefined;
+  const off = ({ controllers }: Config) => (asked ??= offIn(env, cluster, controllers));
   const view = async (name: ControllerName): Promise<ControllerView> => {
     if (!config.ok || !CONTROLLERS.runsWith(name, config.value)) return { name, state: "off" };
+    if (!used.hasController(name)) return { name, state: (await off(config.value)).includes(name) ? "off" : "unused" };
     const status = await read(`${name}.controllerStatus`, () => statusOf(env, cluster, name));
     if (status === undefined || status === "unknown") return { name, state: "silent" };
     return status ? { name, state: "on", ...status } : { name, state: "off" };
   };
   return Promise.all(CONTROLLERS.names.map(view));
+}
+
+/** Those that the list of the cluster switches off, or that of the variable where it has none. */
+async function offIn(env: Env, cluster: string, byVariable: ControllerList): Promise<readonly ControllerName[]> {
+  const state = await lookAt(env, clusterName(cluster));
+  return CONTROLLERS.off((state.ok && state.value.phase === "active" ? state.value.controllers : null) ?? byVariable);
 }
 
 /** `unknown`: the object runs the release before, which keeps no status. */

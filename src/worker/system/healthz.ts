@@ -4,20 +4,20 @@
  * again. Source: upstream apiserver server/healthz.
  */
 import type { Env } from "../../../durable-objects/platform/env";
-import { coordinator, repairStub } from "../../../durable-objects/peers/peers";
+import { clusterShard, coordinator, repairStub } from "../../../durable-objects/peers/peers";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import type { Lease } from "../../api/meta/kubernetes";
 import { withTimeout } from "../../core/base/timeout";
 import { settingsOf } from "../../core/config/settings";
 import { LABEL_HOSTNAME } from "../../leases/identity/identity-lease";
 import type { ServingInstances } from "../../leases/identity/serving-instances";
-import { clusterName } from "../../tenancy/cluster-id";
-import { busyKey, directoryKey, DISK_PROBE_KEY } from "../../tenancy/directory-keys";
+import { ok } from "../../core/base/result";
+import { clusterName, DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import { directoryKey, DISK_PROBE_KEY } from "../../tenancy/directory-keys";
 import { log } from "../http/log";
 import { HEALTH_CLUSTERS_MAX, READY_TIMEOUT_MS } from "../http/limits";
 import { RecentMap } from "../http/recent-map";
 import { isBootstrapped } from "../routing/bootstrap";
-import { roundWaits } from "../routing/cron-rounds";
 import { call, ClusterGone } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 import { renewAtStart } from "../routing/identity";
@@ -27,6 +27,7 @@ import { writeStreaks } from "../routing/write-streaks";
 import { pageNotFound, textResponse } from "../http/answer/respond";
 import { healthSlis, type HealthProbe } from "./health-slis";
 import { type JobTime, LateJobs } from "./late-jobs";
+import { isImplied } from "../routing/known-clusters";
 import { type Hook, HOOKS, StartHooks, type StartWork } from "./start-hooks";
 
 const PROBES: readonly HealthProbe[] = ["healthz", "livez", "readyz"];
@@ -49,7 +50,9 @@ const CONFIG: HealthzCheck = { name: "config", run: () => Promise.resolve(undefi
 const COORDINATOR: HealthzCheck = {
   name: "coordinator",
   async run({ env, cluster }) {
-    const answer = await lately(env, `coordinator ${cluster}`, () => topologyOf(env, cluster));
+    const answer = await lately(env, `coordinator ${cluster}`, async () =>
+      (await isUnmade(env, cluster)) ? ok(undefined) : topologyOf(env, cluster),
+    );
     if (!answer.ok) return answer.error.message ?? "no answer";
     return diskState.fault === undefined ? undefined : lately(env, "disk", () => diskProblem(env));
   },
@@ -107,22 +110,20 @@ async function jobTimesIfKnown(env: Env, cluster: string, writtenSinceMs: number
 }
 
 async function jobTimes(env: Env, cluster: string, writtenSinceMs: number): Promise<JobTime[]> {
+  const whereabouts = { what: "shard.whereabouts", repeatable: true, timeoutMs: READY_TIMEOUT_MS };
+  const asked = await call(() => clusterShard(env, cluster).whereabouts(cluster), whereabouts);
   // Writes that changed nothing left no note, so cron does not come.
-  if ((await env.DIRECTORY.get(busyKey("minute", cluster))) === null) return [];
+  if (!asked.ok || !asked.value.minute) return [];
+  const { waitMs } = asked.value;
   const config = configOf(env);
-  const [waits, counts, instances] = await Promise.all([
-    roundWaits(env, systemClock.now()),
-    countsOf(env, cluster),
-    instancesIfKnown(env, cluster),
-  ]);
-  const waitMs = (job: string): number => waits.get(job) ?? 0;
+  const [counts, instances] = await Promise.all([countsOf(env, cluster), instancesIfKnown(env, cluster)]);
   const { lastRuns } = counts.ok ? counts.value : {};
-  const visited = (text: string, atMs: number) => ({ text, atMs, dueMs: Math.max(atMs, writtenSinceMs) + waitMs("maintain") });
+  const visited = (text: string, atMs: number) => ({ text, atMs, dueMs: Math.max(atMs, writtenSinceMs) + waitMs.maintain });
   const times = lastRuns ? [visited("cron, last at", lastRuns.cronMs), visited("repair, last at", lastRuns.repairMs)] : [];
   if (!config.ok || instances?.expiredSinceMs === undefined) return times;
   // It waited for the period in which it ran out, and may have missed one. Before the writes the server may have been off, or the gate.
   const atMs = Math.max(instances.expiredSinceMs, writtenSinceMs) + 2 * config.value.apiServerLeaseCollectSeconds * 1000;
-  return [...times, { text: "collection of identity Leases, due at", atMs, dueMs: atMs + waitMs("leases") }];
+  return [...times, { text: "collection of identity Leases, due at", atMs, dueMs: atMs + waitMs.leases }];
 }
 
 function countsOf(env: Env, cluster: string) {
@@ -172,16 +173,22 @@ function workOf({ env, cluster, request }: Probed): StartWork {
       if (!counts.ok) return false;
       const { isRepaired, sweeps, lastRuns } = counts.value;
       // A server of one machine looks at everything at its start. Objects of a deployment start often.
-      if (!env.HOST_NAME && lastRuns && systemClock.now() - lastRuns.repairMs < REPAIRED_LATELY_MS) return true;
+      if (!isOneMachine(env) && lastRuns && systemClock.now() - lastRuns.repairMs < REPAIRED_LATELY_MS) return true;
       // An object of the release before does not tell.
       return isRepaired ?? sweeps > 0;
     },
   };
 }
 
+/** Whether this is a server of one machine, which knows when it started. It need not have an identity Lease. */
+function isOneMachine(env: Env): boolean {
+  const config = configOf(env);
+  return config.ok && config.value.serverStartedAtMs > 0;
+}
+
 /** Whether the cluster has objects. A deployment makes none for a probe; a server of one machine makes those of its clusters at its start. */
 async function isInUse(env: Env, cluster: string): Promise<boolean> {
-  if (env.HOST_NAME || isBootstrapped(cluster)) return true;
+  if (isOneMachine(env) || isBootstrapped(env, cluster)) return true;
   // Where the directory does not answer, the objects do.
   return (await env.DIRECTORY.get(directoryKey(cluster)).catch(() => "")) !== null;
 }
@@ -197,6 +204,11 @@ function checksOf(env: Env, probe: HealthProbe): readonly HealthzCheck[] {
     ...(hasIdentities(env) ? HOOKS_OF_IDENTITY : []),
     ...OTHER_HOOKS,
   ];
+}
+
+/** The one cluster that is probed whether or not anybody has made it. */
+async function isUnmade(env: Env, cluster: string): Promise<boolean> {
+  return clusterName(cluster) === DEFAULT_CLUSTER && !isImplied(env, DEFAULT_CLUSTER) && !(await isInUse(env, cluster));
 }
 
 /** Every path of health: of all checks and of each. */

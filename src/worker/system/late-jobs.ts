@@ -1,5 +1,5 @@
 /**
- * Whether the jobs of cron have run recently in a cluster that has writes. They run each minute there, so half an hour without one is a fault that an
+ * Whether the jobs of cron have run recently in a cluster that has writes. They run for minutes behind each write. So half an hour without one is a fault that an
  * operator has to mend: cron does not fire, or its jobs fail. Where cron has more clusters than one run visits, each waits for its turn, and the
  * length of the rounds is added to the half hour. A restart mends nothing, so liveness never depends on these jobs.
  */

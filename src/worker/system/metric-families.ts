@@ -2,6 +2,8 @@
 import type { RepairCounts } from "../../addresses/rpc/repair";
 import type { MetricFamily } from "../../core/telemetry/metrics";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
+import type { OpenWatches } from "../../api/rpc/store";
+import type { StoreWatches } from "../../api/relay/relay";
 import type { Reading } from "./metric-readings";
 
 /** Names, labels and help as upstream's; every type is there from the beginning. */
@@ -71,21 +73,38 @@ function nodePortRepairFamilies({ nodePorts }: Partial<RepairCounts> = {}): Metr
   ];
 }
 
-/** Name, labels and help: upstream apiserver endpoints/metrics/metrics.go. Counted by the stores: all watches of the cluster. */
-export function longRunningFamily(stores: readonly Reading[]): MetricFamily {
+/** How many watches of a store clients have in this isolate. */
+export function watchesIn(relayed: readonly StoreWatches[], store: string): number {
+  const { watches = [] } = relayed.find((one) => one.store === store) ?? {};
+  return watches.reduce((sum, { count }) => sum + count, 0);
+}
+
+/**
+ * Name, labels and help: upstream apiserver endpoints/metrics/metrics.go. Clients' watches are counted by the isolate that answers, those of objects by
+ * the stores.
+ */
+export function longRunningFamily(stores: readonly Reading[], relayed: readonly StoreWatches[]): MetricFamily {
   return {
     name: "apiserver_longrunning_requests",
     type: "gauge",
     help:
       "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, scope and component. " +
       "Not all requests are tracked this way.",
-    samples: stores.flatMap(({ watches = [] }) =>
-      watches.map(({ group, version, resource, scope, count }) => ({
-        labels: { verb: "WATCH", group, version, resource, subresource: "", scope, component: "apiserver" },
-        value: count,
-      })),
-    ),
+    samples: summed([...relayed, ...stores].flatMap(({ watches = [] }) => watches)).map(({ group, version, resource, scope, count }) => ({
+      labels: { verb: "WATCH", group, version, resource, subresource: "", scope, component: "apiserver" },
+      value: count,
+    })),
   };
+}
+
+/** Watches of the same collections together. */
+function summed(watches: readonly OpenWatches[]): OpenWatches[] {
+  const sums = new Map<string, OpenWatches>();
+  for (const { count, ...watched } of watches) {
+    const key = `${watched.group} ${watched.version} ${watched.resource} ${watched.scope}`;
+    sums.set(key, { ...watched, count: count + (sums.get(key)?.count ?? 0) });
+  }
+  return [...sums.values()];
 }
 
 /** The families with a label `cluster`, which tells the series of several clusters apart. */

@@ -4,7 +4,8 @@ import { coordinator, owner, storeStub } from "../../../durable-objects/peers/pe
 import { systemClock } from "../../../durable-objects/platform/ports";
 import type { CidrUsage } from "../../addresses/metrics/allocator-families";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
-import { definitions, storedResource } from "../../api/registry/all";
+import { storedDefinitions } from "../../api/registry/all";
+import type { ResourceDefinition } from "../../api/registry/resource";
 import type { StoreCounters } from "../../api/rpc/store";
 import { inParallel } from "../../core/base/in-parallel";
 import { pause } from "../../core/base/pause";
@@ -27,11 +28,12 @@ export async function read<T>(what: string, attempt: () => Promise<T>): Promise<
   return undefined;
 }
 
-export async function storeReadings(env: Env, cluster: string): Promise<Reading[]> {
-  const stored = definitions.filter((definition) => definition.representationOf === undefined);
+/** `isThere`: whether the store of this resource has an object. */
+export async function storeReadings(env: Env, cluster: string, isThere: (definition: ResourceDefinition) => boolean): Promise<Reading[]> {
+  const stored = storedDefinitions.filter(isThere);
   const readings = await Promise.all(
     stored.map(async (definition) => {
-      const counters = await read(`${definition.resource}.counters`, () => storeStub(env, cluster, storedResource(definition)).counters());
+      const counters = await read(`${definition.resource}.counters`, () => storeStub(env, cluster, definition).counters());
       return counters && { store: definition.resource, ...counters };
     }),
   );

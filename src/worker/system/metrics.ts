@@ -1,11 +1,16 @@
 /**
  * GET /metrics of one cluster. Its stores and owners count their turns since they started, so a restart begins at 0. Counters of allocators, of
- * repair and of the controllers of slices are kept. The isolate that answers counts requests.
+ * repair and of the controllers of slices are kept. The isolate that answers counts requests. Stores and controllers that nobody ever used have no objects,
+ * and no series.
  */
 import type { Env } from "../../../durable-objects/platform/env";
 import { proxyHealthStub, repairStub, servicesStore, slicesStub } from "../../../durable-objects/peers/peers";
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
+import { qualifiedResource } from "../../api/meta/status";
+import { leasesDefinition } from "../../api/registry/leases/definition";
+import type { ResourceDefinition } from "../../api/registry/resource";
+import type { ServingInstances } from "../../leases/identity/serving-instances";
 import { type MetricFamily, metricsText } from "../../core/telemetry/metrics";
 import { endpointFamilies, MIRROR_METRICS, SLICE_METRICS } from "../../endpoints/metrics/endpoint-families";
 import { healthFamilies } from "../../proxy-health/health-families";
@@ -14,12 +19,17 @@ import { inFlightFamilies } from "../http/in-flight";
 import { processStartFamily } from "../http/connection/process-start";
 import { requestMetrics } from "../http/connection/request-metrics";
 import { terminations } from "../http/connection/terminations";
+import { usedObjects } from "./used-objects";
+import { relay } from "../routing/relay";
 import { instancesOf } from "../routing/instances";
 import { controllerFamilies, controllerViews } from "./controller-statuses";
 import { healthSlis } from "./health-slis";
-import { longRunningFamily, ofCluster, repairFamilies } from "./metric-families";
+import { longRunningFamily, ofCluster, repairFamilies, watchesIn } from "./metric-families";
 import { ownerReadings, read, type Reading, storeReadings } from "./metric-readings";
 
+const LEASES = qualifiedResource(leasesDefinition);
+/** in a cluster that no place serves yet */
+const NO_INSTANCES: Pick<ServingInstances, "living" | "expired"> = { living: [], expired: 0 };
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** GET /metrics/slis: the results of health checks, in the isolate that answers. Upstream serves them nowhere else. */
@@ -29,19 +39,24 @@ export function slisResponse(cluster: string): Response {
 }
 
 export async function metricsResponse(env: Env, cluster: string): Promise<Response> {
+  const used = await usedObjects(env, cluster);
+  const relayed = relay.open(cluster);
+  // A watch makes the store that it follows.
+  const isThere = (definition: ResourceDefinition): boolean =>
+    used.hasStore(qualifiedResource(definition)) || watchesIn(relayed, definition.resource) > 0;
+  const ofSlices = async (name: Parameters<typeof slicesStub>[2]) =>
+    used.hasController(name) ? read(`${name}.counts`, () => slicesStub(env, cluster, name).endpointCounts()) : undefined;
   const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances, health, controllers] = await Promise.all([
-    storeReadings(env, cluster),
+    storeReadings(env, cluster, isThere),
     ownerReadings(env, cluster),
     read("services.allocations", () => servicesStore(env, cluster).allocations()),
     read("services.nodePortAllocations", () => servicesStore(env, cluster).nodePortAllocations()),
     read("repair.counts", () => repairStub(env, cluster).repairCounts()),
-    read("endpointslice-controller.counts", () => slicesStub(env, cluster, "endpointslice-controller").endpointCounts()),
-    read("endpointslice-mirroring-controller.counts", () =>
-      slicesStub(env, cluster, "endpointslice-mirroring-controller").endpointCounts(),
-    ),
-    read("leases.list of identities", () => instancesOf(env, cluster)),
-    read("proxy-health.healthCounts", () => proxyHealthStub(env, cluster).healthCounts()),
-    controllerViews(env, cluster),
+    ofSlices("endpointslice-controller"),
+    ofSlices("endpointslice-mirroring-controller"),
+    used.hasStore(LEASES) ? read("leases.list of identities", () => instancesOf(env, cluster)) : NO_INSTANCES,
+    used.hasController("proxy-health") ? read("proxy-health.healthCounts", () => proxyHealthStub(env, cluster).healthCounts()) : undefined,
+    controllerViews(env, cluster, used),
   ]);
   const perStore = (name: string, type: "counter" | "gauge", help: string, value: (reading: Reading) => number): MetricFamily => ({
     name,
@@ -63,7 +78,18 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
       "Operations decided by a store; a client's write may take several.",
       (r) => r.operations,
     ),
-    perStore("servicenet_store_watchers", "gauge", "Open watches of a store.", (r) => r.watchers),
+    perStore(
+      "servicenet_store_watchers",
+      "gauge",
+      "Open watches of a store, those of clients as the isolate that answers has them.",
+      (r) => r.watchers + watchesIn(relayed, r.store),
+    ),
+    perStore(
+      "servicenet_store_sockets",
+      "gauge",
+      "Sockets over which Workers follow a store for all their watches.",
+      (r) => r.sockets ?? 0,
+    ),
     perStore("servicenet_store_revision", "gauge", "Newest resourceVersion of a store.", (r) => r.revision),
     {
       name: "servicenet_store_expired_total",
@@ -102,7 +128,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
     ...healthFamilies(health),
     ...controllerFamilies(controllers),
     ...requestMetrics.families(name),
-    longRunningFamily(stores),
+    longRunningFamily(stores, relayed),
     terminations.family(name),
     ...inFlightFamilies(),
     processStartFamily(),

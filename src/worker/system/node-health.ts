@@ -133,10 +133,10 @@ async function lastingResponse({ env, cluster, node }: NodeOfCluster, question: 
   const { key, ask, unknown, lost } = question;
   // The next cluster of the name has other nodes.
   const placeIn = (id: string): string => `${id} ${node}`;
-  const before = knownIdOf(cluster);
+  const before = knownIdOf(env, cluster);
   const canBe = question.canBe && validateDNS1123Subdomain(node).length === 0;
   let isAnswered = false;
-  const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
+  const response = await inCluster({ env, name: cluster }, async (id) => {
     if (!canBe) {
       isAnswered = true;
       return rendered(unknown(), question);
@@ -154,7 +154,7 @@ async function lastingResponse({ env, cluster, node }: NodeOfCluster, question: 
     lastAnswers.forget(placeIn(before));
     return unkept(response);
   }
-  const last = lastAnswers.get(placeIn(knownIdOf(cluster)), key);
+  const last = lastAnswers.get(placeIn(knownIdOf(env, cluster)), key);
   return last ? withAge(await rendered(last.answer, question), last.at) : rendered(lost(), question);
 }
 

@@ -44,7 +44,7 @@ export async function nodeTargetsResponse({ env, request, cluster, query }: Targ
   const format = FORMATS.find((known) => known === asked);
   if (!format) return statusResponse(badRequest(`unknown format ${JSON.stringify(asked)}: there are ${FORMATS.join(" and ")}`));
   let isCurrent = false;
-  const response = await inCluster({ env, name: cluster, begins: false }, async (id) => {
+  const response = await inCluster({ env, name: cluster }, async (id) => {
     const timeoutMs = lastLists.has(id) ? READY_TIMEOUT_MS : 0;
     const answer = await call(() => proxyHealthStub(env, id).targets(), { what: "proxyHealth.targets", repeatable: true, timeoutMs });
     if (!answer.ok) return statusResponse(answer.error);
@@ -55,7 +55,7 @@ export async function nodeTargetsResponse({ env, request, cluster, query }: Targ
   });
   // A cluster that is not there has no list.
   if (response.status >= 400 && response.status < 500) return response;
-  const last = lastLists.get(knownIdOf(cluster));
+  const last = lastLists.get(knownIdOf(env, cluster));
   if (!last) return response;
   const list = await listed(last.nodes, format, { env, request, query });
   return isCurrent ? list : withAge(list, last.at);

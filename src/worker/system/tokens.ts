@@ -23,6 +23,7 @@ import {
   type ResourceName,
   type Status,
 } from "../../api/meta/status";
+import { OWN_DOMAIN } from "../../api/meta/own-annotation";
 import { parseTime, rfc3339Seconds } from "../../api/meta/time";
 import type { JsonObject, JsonValue } from "../../api/schema/json/json-value";
 import { err, ok, type Result } from "../../core/base/result";
@@ -34,7 +35,7 @@ import { configOf } from "../routing/config-guard";
 
 /** A kind of this server alone. */
 const TOKEN: ResourceName = { group: "", resource: "tokens", kind: "Token" };
-const API_VERSION = "servicenet/v1";
+const API_VERSION = `${OWN_DOMAIN}/v1`;
 const DAY_MS = 86_400_000;
 const FIELDS: readonly string[] = ["user", "groups", "clusters", "agentNamespaces", "agentLabels", "expiresAt", "description"];
 

@@ -108,9 +108,12 @@ upstreamRow("endpointslice: selector / multiple ports; endpointslicemirroring", 
       expect(cached().map(({ metadata }) => metadata?.resourceVersion)).toEqual(
         (await slicesOf("watched")).map(({ metadata }) => metadata?.resourceVersion),
       );
+      // The Service may be looked at before the Pod, which makes one change more: each is a generation.
+      const changes = (cached()[0]?.metadata?.generation ?? 0) - 1;
+      expect(changes).toBeGreaterThan(1);
       await api.must("DELETE", `${core()}/services/watched`);
       await expect.poll(() => cached().length, PATIENCE).toBe(0);
-      expect(verbs).toEqual(["add", "update", "update", "delete"]);
+      expect(verbs).toEqual(["add", ...Array<string>(changes).fill("update"), "delete"]);
     } finally {
       await informer.stop();
     }

@@ -16,7 +16,7 @@ const leases = async (cluster = ""): Promise<Body[]> => (await api.must("GET", `
 
 upstreamRow("apiserver_identity_test: TestCreateLeaseOnStart", () => {
   it("idle: has one Lease with upstream's name and labels, and renews it by itself in each interval", async () => {
-    await expect.poll(leases, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(leases).toHaveLength(1);
     const [lease] = await leases();
     expect(lease?.metadata).toMatchObject({
       name: NAME,
@@ -41,18 +41,18 @@ upstreamRow("apiserver_identity_test: TestCreateLeaseOnStart", () => {
 
 it("another cluster: has the Lease once somebody has asked something there", async () => {
   await api.must("PUT", "/clusters/blue");
-  await expect.poll(() => leases("/clusters/blue"), { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(() => leases("/clusters/blue")).toHaveLength(1);
   expect((await leases("/clusters/blue"))[0]?.metadata?.name).toBe(NAME);
 });
 
 it("someone else's edit and deletion: allowed, and the Lease comes back by itself", async () => {
   const path = `${LEASES}/${NAME}`;
   await api.must("DELETE", path);
-  await expect.poll(async () => (await api.get(path)).code, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await api.get(path)).code).toBe(200);
   const bad = await api.patch(path, "application/merge-patch+json", { spec: { leaseDurationSeconds: 0 } });
   expect([bad.code, bad.body.reason]).toEqual([422, "Invalid"]);
   await api.must("PATCH", path, { body: { metadata: { labels: null } }, headers: { "Content-Type": "application/merge-patch+json" } });
-  await expect.poll(leases, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(leases).toHaveLength(1);
 });
 
 it("/readyz?verbose: all checks of the start have passed, and the living instance has a line behind them", async () => {

@@ -162,11 +162,18 @@ it("polls: counted as reads of the page; one that waits takes no place among the
   expect((await poll).status).toBe(304);
 });
 
-it("stop of the server: a poll that waits is answered", async () => {
+it("stop of the server: a poll that waits is answered; after the next start its ETag counts, and brings what has changed since", async () => {
   const etag = (await fetch(pageOf("node-2"))).headers.get("ETag") ?? "";
   const poll = fetch(`${pageOf("node-2")}?timeoutSeconds=60`, { headers: { "If-None-Match": etag } });
   // A later request that has been answered shows that the poll is on its way.
   expect((await fetch(pageOf("node-2"), { headers: { "If-None-Match": etag } })).status).toBe(304);
   await server.interrupt();
   expect([304, 503]).toContain((await poll).status);
-});
+  await server.start();
+  expect(await send("PUT", `${SLICES}/shown-a`, aSlice("shown-a", "shown", [on("node-2", "10.1.0.9")]))).toBe(200);
+  const page = (await (await fetch(pageOf("node-2"), { headers: { "If-None-Match": etag } })).json()) as {
+    isFull: boolean;
+    services: { name: string }[];
+  };
+  expect([page.isFull, page.services.map(({ name }) => name)]).toEqual([false, ["shown"]]);
+}, 60_000);

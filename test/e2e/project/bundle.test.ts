@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSyn
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { bundle } from "../../../scripts/serve/bundle";
+import { readRuntimeConfig } from "../../../scripts/serve/runtime";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
 
 let folder: string;
@@ -87,5 +88,19 @@ it("code outside the project: built each time, from what it is now", () => {
 });
 
 it("a place that takes no files: built", () => {
-  expect(bundled({}, join(root, "src", "main.ts"))).toContain("//# sourceMappingURL");
+  expect(bundled({}, join(root, "src", "main.ts"))).toContain("answer");
+});
+
+/** The runtime holds the text as long as it runs, and some copies of it: V8 a byte for each character, or two where one does not fit. */
+it("text: in ASCII, whatever comments and regular expressions have, and without a source map", () => {
+  write("src/main.ts", "export class Main { /** one … two */ get answer() { return /^[…😀]$/u.test('…'); } }");
+  const text = bundled();
+  expect(text).not.toMatch(/[\u0080-\uffff]/);
+  expect(text).not.toContain("sourceMappingURL");
+  expect(text).toContain("/^[\\u2026\\ud83d\\ude00]$/u");
+});
+
+it("the Worker itself: at most 3 MiB of code", () => {
+  const { text } = bundle(readRuntimeConfig(join(process.cwd(), "wrangler.toml"), {}));
+  expect(text.length).toBeLessThan(3 * 2 ** 20);
 });

@@ -35,7 +35,11 @@ describe("npm run deploy", () => {
 
   it("--env of no environment: one line, exit code 1", async () => {
     const { code, out, err } = await runProgramHere("deploy", ["--dry-run", "--env", "nothere"]);
-    expect([code, out, err]).toEqual([1, "", `deploy: --env nothere: wrangler.toml has no such environment (it has none); ${NOTHING}\n`]);
+    expect([code, out, err]).toEqual([
+      1,
+      "",
+      `deploy: --env nothere: wrangler.toml has no such environment (it has staging, production); ${NOTHING}\n`,
+    ]);
   });
 
   it.each([
@@ -62,14 +66,29 @@ describe("npm run deploy", () => {
     expect(stops(["-c", config, "--env", "live"], { CLOUDFLARE_ENV: "nothere" })).toBeUndefined();
   });
 
-  it.each([[[]], [["--env", "live"]], [["-e=staging"]], [["--env="]], [["--dry-run", "--outdir", "x", "--var", "A:b"]]])(
-    "%s: goes on to wrangler with the same arguments",
-    (args) => {
-      const all = [...args, `--config=${config}`];
-      expect(stops(all)).toBeUndefined();
-      expect(parseOptions(all, {})).toMatchObject({ args: all, config });
-    },
-  );
+  it.each([[["--env", "live"]], [["-e=staging"]], [["--env="]]])("%s: goes on to wrangler with the same arguments", (args) => {
+    const all = [...args, `--config=${config}`];
+    expect(stops(all)).toBeUndefined();
+    expect(parseOptions(all, {})).toMatchObject({ args: all, config });
+  });
+
+  it.each([[[]], [["--dry-run", "--outdir", "x", "--var", "A:b"]]])("%s: names the top level to wrangler", (args) => {
+    const all = [...args, `--config=${config}`];
+    expect(stops(all)).toBeUndefined();
+    expect(parseOptions(all, {})).toMatchObject({ args: [...all, "--env="], config });
+    expect(parseOptions(all, { CLOUDFLARE_ENV: "live" }), "wrangler reads the variable").toMatchObject({ args: all });
+  });
+
+  it.each([[["--location", "weur"]], [["--location=weur"]]])("%s: is for the cluster default, and not for wrangler", (location) => {
+    const all = ["--env", "live", ...location, `--config=${config}`];
+    expect(stops(all)).toBeUndefined();
+    expect(parseOptions(all, {})).toMatchObject({ args: ["--env", "live", `--config=${config}`], location: "weur" });
+  });
+
+  it("--location of no place, or without one: stops", () => {
+    expect(stops(["-c", config, "--location", "mars"])).toMatch(/^--location mars: must be one of afr, apac, .*wnam$/);
+    expect(stops(["-c", config, "--location"])).toBe("--location: argument missing");
+  });
 
   it("--cwd and --c: the configuration of that folder", () => {
     expect(stops(["--cwd", folder, "--e", "nothere"])).toContain(`${config} has no such environment`);

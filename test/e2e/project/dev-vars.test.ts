@@ -18,7 +18,9 @@ describe("npm run token -- dev-vars", () => {
   it("an empty project: a hash, a token, certificates and a kubeconfig that belong together; for their owner alone", async () => {
     expect(await makeDevVars(project)).toContain("npx wrangler dev --ip 127.0.0.1 --local-protocol https ");
     const token = textOf(".servicenet-dev", "admin-token").trim();
-    expect(textOf(".dev.vars")).toMatch(new RegExp(`^ADMIN_TOKEN_HASHES="[^"\n]*${token.split("_")[1] ?? "-"}[^"\n]*"\n$`));
+    expect(textOf(".dev.vars")).toMatch(
+      new RegExp(`^IMPLICIT_DEFAULT_CLUSTER="true"\nADMIN_TOKEN_HASHES="[^"\n]*${token.split("_")[1] ?? "-"}[^"\n]*"\n$`),
+    );
     expect(textOf(".dev.vars")).not.toContain(token);
     const { clusters, users } = parse(textOf(".servicenet-dev", "kubeconfig")) as {
       clusters: { cluster: { server: string; "certificate-authority-data": string } }[];
@@ -43,7 +45,7 @@ describe("npm run token -- dev-vars", () => {
   it("other variables in .dev.vars: stay", async () => {
     writeFileSync(join(project, ".dev.vars"), "LOG_LEVEL=debug");
     await makeDevVars(project);
-    expect(textOf(".dev.vars")).toMatch(/^LOG_LEVEL=debug\nADMIN_TOKEN_HASHES="[^"]+"\n$/);
+    expect(textOf(".dev.vars")).toMatch(/^LOG_LEVEL=debug\nIMPLICIT_DEFAULT_CLUSTER="true"\nADMIN_TOKEN_HASHES="[^"]+"\n$/);
   });
 
   it.each(["ADMIN_TOKEN_HASHES=other\n", "A=b\n export ADMIN_TOKEN_HASHES = 'other'\n"])("%j: is refused, and stays", async (text) => {

@@ -73,8 +73,26 @@ describe("as wrangler reads it", () => {
   it("wrangler.toml of the project: the same options, and no others", () => {
     const file = join(root, "wrangler.toml");
     expect(readWorkerConfig(file)).toEqual(readByWrangler(file));
-    expect(furtherOptions(file)).toEqual([]);
+    // Without a version, log lines name none.
+    expect(furtherOptions(file)).toEqual(["versionMetadata"]);
   });
+
+  it.each(["staging", "production"])(
+    "environment %s of wrangler.toml: what the top level has, under the name of the environment",
+    (name) => {
+      const config = join(root, "wrangler.toml");
+      const all = (env?: string) => {
+        const { name: worker, topLevelName, targetEnvironment, ...others } = wrangler.unstable_readConfig({ config, ...(env && { env }) });
+        return { worker, others };
+      };
+      expect(all(name).others).toEqual(all().others);
+      expect(all(name).worker).toBe(name === "production" ? "servicenet" : "servicenet-staging");
+      vi.stubEnv("CLOUDFLARE_ENV", name);
+      const warn = vi.spyOn(console, "warn").mockReturnValue();
+      expect(readWorkerConfig(config)).toEqual(readByWrangler(config));
+      expect(warn).not.toHaveBeenCalled();
+    },
+  );
 
   const FULL = `${HEAD}compatibility_flags = ["nodejs_compat"]
 account_id = "0"
@@ -190,6 +208,7 @@ describe("what wrangler refuses, or the local server does not have", () => {
   it.each<[string, string]>([
     ['[[r2_buckets]]\nbinding = "R"\nbucket_name = "r"', 'the local server does not have "r2_buckets"'],
     ['[[services]]\nbinding = "S"\nservice = "other"\n[ai]\nbinding = "AI"', 'the local server does not have "services", "ai"'],
+    ['[version_metadata]\nbinding = "OTHER"', 'the local server does not have "version_metadata"'],
     ['[assets]\ndirectory = "public"', 'the local server does not have "assets"'],
     [
       `${DURABLE}\nclass_name = "A"\nscript_name = "other"`,

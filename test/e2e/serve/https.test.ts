@@ -17,7 +17,7 @@ const SERVICES = "/api/v1/namespaces/default/services";
 const namespace = "default";
 const ports = [{ port: 80 }];
 const port = await freePort();
-const poll = { timeout: 10_000, interval: 20 };
+const poll = { interval: 20 };
 
 describe("npm start without options", () => {
   const server = serverForTests(["--port", String(port)], { secure: true });

@@ -206,7 +206,7 @@ describe("JavaScript client: watching", () => {
         Array.from({ length: 100 }, (_, i) => core.createNamespacedService({ namespace, body: service(`w-${String(i)}`) })),
       );
       await Promise.all(Array.from({ length: 100 }, (_, i) => core.deleteNamespacedService({ namespace, name: `w-${String(i)}` })));
-      await expect.poll(() => events.length, { timeout: 15_000 }).toBe(200);
+      await expect.poll(() => events.length).toBe(200);
       expect(checkOrdered(events.map((event) => event.version))).toEqual([]);
       for (let i = 0; i < 100; i++) {
         expect(events.filter((event) => event.name === `w-${String(i)}`).map((event) => event.phase)).toEqual(["ADDED", "DELETED"]);
@@ -226,9 +226,9 @@ describe("JavaScript client: watching", () => {
     try {
       expect(informer.get("kubernetes", namespace)).toBeDefined();
       await core.createNamespacedService({ namespace, body: service("seen") });
-      await expect.poll(() => added.has("seen"), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => added.has("seen")).toBe(true);
       await core.deleteNamespacedService({ namespace, name: "seen" });
-      await expect.poll(() => deleted.has("seen"), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => deleted.has("seen")).toBe(true);
     } finally {
       await informer.stop();
     }

@@ -99,8 +99,10 @@ class Typed {
     return call.call(this.#calls, { ...scope, ...parameters }, contentType ? setHeaderOptions("Content-Type", contentType) : undefined);
   }
 
+  /** No other resource has an object of this name: late work for a Service that is gone would delete Endpoints of its name, as upstream. */
   name(n: number): string {
-    return (this.row.name ?? ((i: number) => `typed-${this.row.served.replace(/[./]/g, "-")}-${String(i)}`))(n);
+    const { served, resource } = this.row;
+    return (this.row.name ?? ((i: number) => `typed-${served.replace(/[./]/g, "-")}-${resource}-${String(i)}`))(n);
   }
 
   create(n: number, labels: Record<string, string>): Promise<Item> {

@@ -218,7 +218,7 @@ async function watching(
 }
 
 describe("watches", () => {
-  const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
+  const eventually = <T>(read: () => T) => expect.poll(read);
   const brief = (events: Event[]) => events.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
   it("initial events, their bookmark, changes: frames under the stream's Content-Type", async () => {

@@ -160,7 +160,7 @@ describe("an informer lives through", () => {
         await create(`turn-${String(i)}`);
         await sleep(100);
       }
-      await expect.poll(() => told.of("turn-").length, { timeout: 10_000 }).toBe(30);
+      await expect.poll(() => told.of("turn-").length).toBe(30);
       expect(told.of("turn-")).toEqual(Array.from({ length: 30 }, (_, i) => `add turn-${String(i)}`));
       expect(told.connects).toBeGreaterThan(2);
       expect(told.errors).toEqual([]);
@@ -184,10 +184,10 @@ describe("an informer lives through", () => {
     expect(await gone.json()).toMatchObject({ type: "ERROR", object: { code: 410, reason: "Expired" } });
     await told.start();
     try {
-      await expect.poll(() => told.of("lost-").length, { timeout: 10_000 }).toBe(3);
+      await expect.poll(() => told.of("lost-").length).toBe(3);
       expect(told.of("lost-").sort()).toEqual(["add lost-before", "add lost-since", "delete lost-before"]);
       await create("lost-after");
-      await expect.poll(() => told.of("lost-after"), { timeout: 10_000 }).toEqual(["add lost-after"]);
+      await expect.poll(() => told.of("lost-after")).toEqual(["add lost-after"]);
       expect(told.errors).toEqual([]);
     } finally {
       await told.stop();
@@ -216,7 +216,7 @@ describe("an informer lives through", () => {
       await server.start();
       await create(`${prefix}-after`);
       await remove(`${prefix}-before`);
-      await expect.poll(() => told.of(`${prefix}-`).length, { timeout: 15_000 }).toBe(3);
+      await expect.poll(() => told.of(`${prefix}-`).length).toBe(3);
       expect(told.events).toEqual([...before, `add ${prefix}-before`, `add ${prefix}-after`, `delete ${prefix}-before`]);
     } finally {
       await told.stop();

@@ -15,7 +15,7 @@ const PING = 9;
 const PONG = 10;
 const cluster = clusterForTests();
 
-const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 15_000 });
+const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read);
 const watches = () => openWatches(cluster.url, "leases");
 const openSocket = (headers?: Record<string, string | undefined>, path = WATCH) => RawSocket.open(cluster.url, path, headers);
 

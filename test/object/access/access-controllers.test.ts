@@ -6,8 +6,9 @@ import type { Env } from "../../../durable-objects/platform/env";
 import { controller } from "../../../durable-objects/peers/peers";
 import type { ClusterRole, ConfigMap, KubeObject, PolicyRule, ServiceAccount } from "../../../src/api/meta/kubernetes";
 import type { WriteRequest } from "../../../src/api/rpc/store";
-import { busyKey, busyPrefix } from "../../../src/tenancy/directory-keys";
 import worker from "../../../src/worker/index";
+import { AccessWorld } from "../../support/access/access-world";
+import { cronOf, noteWrite } from "../../support/shards/real-shards";
 import { type Call, countedCalls } from "../../support/objects/counted-calls";
 import { freshCluster, storedIn, storeStubOf } from "../../support/objects/store-stubs";
 import { createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
@@ -30,7 +31,7 @@ beforeEach(() => withVariables({ AUTHORIZATION_MODE: "Node,RBAC", ROOT_CA: CERTI
 afterEach(() => withVariables(BY_DEFAULT));
 
 class Cluster {
-  readonly name = freshCluster();
+  constructor(readonly name = freshCluster()) {}
 
   async write(resource: string, request: WriteRequest): Promise<void> {
     const answer = await storeStubOf(this.name, resource).write(request);
@@ -77,10 +78,8 @@ async function settled(cluster: Cluster, namespace: string): Promise<void> {
 
 /** Cron visits the cluster. The Worker keeps what it has read of variables with their object, so it gets another one. */
 async function tick(cluster: Cluster): Promise<void> {
-  const { keys } = await bindings.DIRECTORY.list({ prefix: busyPrefix("minute") });
-  await Promise.all(keys.map(({ name }) => bindings.DIRECTORY.delete(name)));
-  await bindings.DIRECTORY.put(busyKey("minute", cluster.name), "");
-  await worker.scheduled(createScheduledController({ cron: "* * * * *" }), { ...bindings }, createExecutionContext());
+  await noteWrite(bindings, cluster.name);
+  await worker.scheduled(createScheduledController({ cron: "* * * * *" }), cronOf(bindings, cluster.name), createExecutionContext());
 }
 
 describe("serviceaccount-controller", () => {
@@ -111,11 +110,27 @@ describe("serviceaccount-controller", () => {
     expect([await cluster.account("web"), await cluster.root("web")]).toEqual([undefined, undefined]);
   });
 
-  it("namespaces that every cluster has: get theirs with the next cron", async () => {
-    const cluster = new Cluster();
-    await cluster.stored("namespaces", "", "default");
-    await tick(cluster);
-    for (const namespace of ["default", "kube-system", "kube-public", "kube-node-lease"]) await settled(cluster, namespace);
+  const OF_EVERY_CLUSTER = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+  it("namespaces that every cluster has: get theirs when somebody asks for accounts", async () => {
+    const world = new AccessWorld();
+    const cluster = new Cluster(world.cluster);
+    const calls = await countedCalls(() => world.begin());
+    expect(calls.filter(cluster.wakes("serviceaccount-controller"))).toEqual([]);
+    expect((await world.ask("GET", "/api/v1/namespaces/default/serviceaccounts")).code).toBe(200);
+    for (const namespace of OF_EVERY_CLUSTER) await settled(cluster, namespace);
+  });
+
+  it("namespaces that every cluster has: the first tick makes none unasked; ConfigMaps that are asked for bring certificates and accounts", async () => {
+    const world = new AccessWorld();
+    const cluster = new Cluster(world.cluster);
+    const calls = await countedCalls(async () => {
+      await world.begin();
+      await tick(cluster);
+    });
+    expect(calls.filter(cluster.wakes("serviceaccount-controller"))).toEqual([]);
+    expect((await world.ask("GET", "/api/v1/namespaces/default/configmaps")).code).toBe(200);
+    for (const namespace of OF_EVERY_CLUSTER) await settled(cluster, namespace);
   });
 
   it("a pass without news: reads on in each store that its controller follows, and writes nothing", async () => {

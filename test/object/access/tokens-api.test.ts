@@ -32,7 +32,7 @@ describe("the admin API of tokens", () => {
   it("a token from its beginning to its end: each answer says its state, and only two have a text", async () => {
     const asked = { user: "alice", groups: ["dev"], clusters: ["team"], expiresAt: "2999-01-02T03:04:05Z", description: "laptop" };
     const made = await send("POST", "", asked);
-    expect([made.code, made.body.kind, made.body.apiVersion, made.body.state]).toEqual([201, "Token", "servicenet/v1", "good"]);
+    expect([made.code, made.body.kind, made.body.apiVersion, made.body.state]).toEqual([201, "Token", "servicenet.dev/v1", "good"]);
     expect(made.body).toMatchObject(asked);
     expect(await judged(made.body.token)).toBe("good");
 

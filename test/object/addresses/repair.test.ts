@@ -14,15 +14,15 @@ import type { CoreEvent, IPAddress, KubeObject, Service } from "../../../src/api
 import type { ObjectFeed } from "../../../src/api/rpc/object-feed";
 import { clusterName } from "../../../src/tenancy/cluster-id";
 import { checkPaired, checkUnique } from "../../support/checks/checkers";
+import { countedCalls } from "../../support/objects/counted-calls";
 import { createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
+import { freshCluster } from "../../support/objects/store-stubs";
 import { PATIENCE } from "../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 
-let clusters = 0;
-
-async function freshCluster(): Promise<string> {
-  const cluster = `repair-test-${++clusters}`;
+async function begunCluster(): Promise<string> {
+  const cluster = freshCluster();
   await servicesStore(bindings, cluster).ensureBootstrapped();
   return cluster;
 }
@@ -53,9 +53,12 @@ async function expectWhole(cluster: string): Promise<void> {
   expect(await heldRows(cluster)).toEqual(ipAddresses.map(({ metadata }) => metadata?.name ?? "").sort());
 }
 
+/** Three waits, one after the other. */
+const SWEPT_MS_MAX = 90_000;
+
 describe("repair on real objects", () => {
   it("hazard 13: a force-deleted IPAddress frees nothing and comes back without cron, with an event that counts on", async () => {
-    const cluster = await freshCluster();
+    const cluster = await begunCluster();
     const address = await createService(cluster, "web");
     const rows = await heldRows(cluster);
     for (let round = 1; round <= 2; round++) {
@@ -77,7 +80,7 @@ describe("repair on real objects", () => {
   });
 
   it("events of repair: name the cluster as clients know it, in every life of the name", async () => {
-    const cluster = `${await freshCluster()}~2`;
+    const cluster = `${await begunCluster()}~2`;
     await servicesStore(bindings, cluster).ensureBootstrapped();
     const address = await createService(cluster, "web");
     await ipAddressesStore(bindings, cluster).write({ verb: "delete", key: { namespace: "", name: address }, options: DELETE });
@@ -88,8 +91,8 @@ describe("repair on real objects", () => {
     expect(clusterName(cluster)).not.toContain("~");
   });
 
-  it("a row lost while its range is Terminating: taken again, and the range stays", async () => {
-    const cluster = await freshCluster();
+  it("a row lost while its range is Terminating: taken again, and the range stays", { timeout: SWEPT_MS_MAX }, async () => {
+    const cluster = await begunCluster();
     const ranges = () => coordinator(bindings, cluster);
     const options = { ...WRITE, group: "networking.k8s.io" };
     const object = { metadata: { name: "extra" }, spec: { cidrs: ["10.97.0.0/24"] } };
@@ -107,6 +110,8 @@ describe("repair on real objects", () => {
       expect(storage.sql.exec("DELETE FROM address WHERE name = 'lost'").rowsWritten).toBeGreaterThan(0);
     });
     await abortAllDurableObjects();
+    // The first work of the services store sends the newest IPAddresses again. The one that goes behind that is repair's.
+    await countedCalls(() => servicesStore(bindings, cluster).maintain());
     await ipAddressesStore(bindings, cluster).write({ verb: "delete", key: { namespace: "", name: "10.97.0.9" }, options: DELETE });
     await vi.waitFor(() => expectWhole(cluster), PATIENCE);
     expect(await heldRows(cluster)).toContain("10.97.0.9");
@@ -120,7 +125,7 @@ describe("repair on real objects", () => {
   });
 
   it("Services stored without row and IPAddress: get both, also through a restart of all objects", async () => {
-    const cluster = await freshCluster();
+    const cluster = await begunCluster();
     const services = bindings.SERVICES_STORE.getByName(`${cluster}/services`);
     const planted = Array.from({ length: 300 }, (_, i): KubeObject & Service => ({
       metadata: {
@@ -150,7 +155,7 @@ describe("repair on real objects", () => {
     await abortAllDurableObjects();
     await repairStub(bindings, cluster).poke();
     // Reading everything over and over would take the thread that the sweep works on: the counter says when to look.
-    await vi.waitFor(async () => expect((await repairStub(bindings, cluster).repairCounts()).sweeps).toBe(1), PATIENCE);
+    await vi.waitFor(async () => expect((await repairStub(bindings, cluster).repairCounts()).sweeps).toBeGreaterThan(0), PATIENCE);
     await vi.waitFor(() => expectWhole(cluster), PATIENCE);
     expect(await objectsIn(cluster, "services")).toHaveLength(301);
   });

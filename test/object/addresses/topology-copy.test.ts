@@ -10,15 +10,14 @@ import type { WriteOptions, WriteResult } from "../../../src/api/rpc/store";
 import { openTopology, sealTopology, topologyCopyKey } from "../../../src/addresses/topology/topology-copy";
 import { DELETE, WRITE } from "../../support/worlds/store-world";
 import { PATIENCE } from "../../support/objects/patience";
+import { freshCluster } from "../../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
 const OPTIONS: WriteOptions = { ...WRITE, group: "" };
 const NETWORKING: WriteOptions = { ...WRITE, group: "networking.k8s.io" };
 
-let clusters = 0;
-
 class Cluster {
-  readonly name = `topology-test-${++clusters}`;
+  readonly name = freshCluster();
   readonly key = topologyCopyKey(this.name);
 
   async published(): Promise<Topology | undefined> {

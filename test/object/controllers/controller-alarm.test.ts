@@ -1,19 +1,26 @@
 /** The loop of controllers on its real object: an alarm that cannot be set, and a pass that hangs. */
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
 import { repairStub, servicesStore } from "../../../durable-objects/peers/peers";
 import { SYNC_WAIT_MS } from "../../../durable-objects/platform/wipe";
 import { PASS_MAX_MS } from "../../../src/controllers/frame/controller";
+import { countedCalls } from "../../support/objects/counted-calls";
+import { PATIENCE } from "../../support/objects/patience";
 import { ringAtOnce } from "../../support/objects/quick-timers";
+import { freshCluster } from "../../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
-const CLUSTER = "controller-alarm";
+let cluster: string;
+beforeEach(async () => {
+  cluster = freshCluster();
+  // To the end of what follows: pokes that come late would begin passes of their own.
+  await countedCalls(() => servicesStore(bindings, cluster).ensureBootstrapped());
+});
 
-const controllerObject = () => bindings.CONTROLLER.getByName(`${CLUSTER}/controllers/repair`);
+const controllerObject = () => bindings.CONTROLLER.getByName(`${cluster}/controllers/repair`);
 
 it("an alarm that cannot be set: ends neither the pass nor the one that a poke asked for meanwhile", async () => {
-  await servicesStore(bindings, CLUSTER).ensureBootstrapped();
   await runInDurableObject(controllerObject(), async (instance, { storage }) => {
     const controller = instance as unknown as { poke(): Promise<void>; alarm(): Promise<void> };
     await controller.alarm();
@@ -35,7 +42,6 @@ it("an alarm that cannot be set: ends neither the pass nor the one that a poke a
 });
 
 it("a pass that hangs: its object restarts, keeps what it had stored, and its alarm asks for the next pass", async () => {
-  await servicesStore(bindings, CLUSTER).ensureBootstrapped();
   const soon = ringAtOnce(PASS_MAX_MS);
   const hung = await runInDurableObject(controllerObject(), async (instance, { storage }) => {
     storage.sql.exec("INSERT INTO repair_suspects (id, due_at) VALUES ('services/default/kept', ?)", Date.now() + 3_600_000);
@@ -43,17 +49,16 @@ it("a pass that hangs: its object restarts, keeps what it had stored, and its al
     await (instance as unknown as { poke(): Promise<void> }).poke();
     return instance;
   });
-  await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), 10_000);
+  await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), PATIENCE);
   soon.mockRestore();
-  await vi.waitFor(async () => expect(await runDurableObjectAlarm(controllerObject())).toBe(true), 10_000);
-  expect(await repairStub(bindings, CLUSTER).repairCounts()).toMatchObject({ reconcileErrors: 0 });
+  await vi.waitFor(async () => expect(await runDurableObjectAlarm(controllerObject())).toBe(true), PATIENCE);
+  expect(await repairStub(bindings, cluster).repairCounts()).toMatchObject({ reconcileErrors: 0 });
   await runInDurableObject(controllerObject(), (_, { storage }) => {
     expect(storage.sql.exec("SELECT id FROM repair_suspects").toArray()).toEqual([{ id: "services/default/kept" }]);
   });
 });
 
 it("a pass that hangs, and storage that confirms nothing: its object restarts all the same", async () => {
-  await servicesStore(bindings, CLUSTER).ensureBootstrapped();
   ringAtOnce(PASS_MAX_MS);
   const soon = ringAtOnce(SYNC_WAIT_MS);
   const hung = await runInDurableObject(controllerObject(), async (instance, { storage }) => {
@@ -61,6 +66,6 @@ it("a pass that hangs, and storage that confirms nothing: its object restarts al
     await (instance as unknown as { poke(): Promise<void> }).poke();
     return instance;
   });
-  await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), 10_000);
+  await vi.waitFor(() => runInDurableObject(controllerObject(), (instance) => expect(instance).not.toBe(hung)), PATIENCE);
   soon.mockRestore();
 });

@@ -4,8 +4,9 @@ import { afterEach, expect, it, vi } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
 import { EVENT_LIFETIME_MS } from "../../../src/controllers/event-expiry";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
-import { busyKey } from "../../../src/tenancy/directory-keys";
 import worker from "../../../src/worker/index";
+import { PATIENCE } from "../../support/objects/patience";
+import { cronOf, isNoted } from "../../support/shards/real-shards";
 
 const bindings = env as unknown as Env;
 const CLUSTER = "event-expiry";
@@ -29,19 +30,11 @@ async function send<T = KubeObject>(method: string, path: string, body?: object)
 /** The clock moves on to this moment, and the hourly cron fires. */
 async function cronAt(nowMs: number): Promise<void> {
   vi.setSystemTime(nowMs);
-  await forgetOthers();
   await worker.scheduled(
     createScheduledController({ cron: "0 * * * *", scheduledTime: new Date(nowMs) }),
-    bindings,
+    cronOf(bindings, CLUSTER),
     createExecutionContext(),
   );
-}
-
-/** Objects of the files before may still note that their clusters are busy; cron is to visit but this one. */
-async function forgetOthers(): Promise<void> {
-  const { keys } = await bindings.DIRECTORY.list();
-  const others = keys.filter(({ name }) => !name.includes(CLUSTER) && !name.startsWith("cron/"));
-  await Promise.all(others.map(({ name }) => bindings.DIRECTORY.delete(name)));
 }
 
 async function names(form: (typeof FORMS)[number]): Promise<string[]> {
@@ -60,7 +53,7 @@ it("an event: deleted from both APIs by the first cron an hour after it was last
   const series = { ...aged, metadata: { name: "again" }, series: { count: 2, lastObservedTime: microTime(BEGUN + 40 * MINUTE_MS) } };
   await send("POST", "/apis/events.k8s.io/v1/namespaces/default/events", series);
   await send("POST", "/api/v1/namespaces/default/events", { metadata: { name: "old-form" }, involvedObject: regarding, reason: "Tested" });
-  await vi.waitUntil(async () => (await bindings.DIRECTORY.get(busyKey("hour", CLUSTER))) !== null, { timeout: 10_000 });
+  await vi.waitUntil(() => isNoted(bindings, CLUSTER, "hour"), PATIENCE);
 
   const watching = await worker.fetch(
     new Request(`http://h/clusters/${CLUSTER}/api/v1/events?watch=true&resourceVersion=4&timeoutSeconds=86400`),

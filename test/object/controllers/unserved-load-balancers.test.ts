@@ -23,7 +23,7 @@ class BalancedCluster extends ObjectCluster {
   /** Every object dies, and starts again when so much time has gone by. */
   async after(ms: number): Promise<void> {
     await runInDurableObject(bindings.CONTROLLER.getByName(`${this.name}/controllers/repair`), (_, { storage: { sql } }) => {
-      sql.exec("UPDATE repair_marks SET value = value - ? WHERE name = 'slicedAt' AND value > 0", ms);
+      sql.exec("UPDATE repair_marks SET value = value - ? WHERE name = 'portionedAt' AND value > 0", ms);
       sql.exec(
         "UPDATE followed_rows SET facts = json_set(facts, '$.since', json_extract(facts, '$.since') - ?) WHERE kind = 'unserved'",
         ms,

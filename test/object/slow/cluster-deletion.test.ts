@@ -19,6 +19,7 @@ import { CLUSTER_GONE, type Wipeable } from "../../../src/tenancy/rpc";
 import { app } from "../../../src/worker/app";
 import { everyObject, OBJECT_BINDINGS } from "../../support/objects/every-object";
 import { freshCluster } from "../../support/objects/store-stubs";
+import { className } from "../../support/runtime/class-name";
 
 const bindings = env as unknown as Env;
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -212,7 +213,7 @@ function lostWipe(object: string, nth: number, when: "before" | "after"): { happ
     const prototype: Wipeable = type.prototype;
     const real = prototype.wipe;
     vi.spyOn(prototype, "wipe").mockImplementation(async function (this: Wipeable, listed: string[]) {
-      if (this.constructor.name !== object || ++seen.calls !== nth) return real.call(this, listed);
+      if (className(this.constructor) !== object || ++seen.calls !== nth) return real.call(this, listed);
       if (when === "before") {
         seen.happened = true;
         throw new Error("lost before");

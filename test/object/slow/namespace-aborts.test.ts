@@ -3,7 +3,7 @@ import { env } from "cloudflare:test";
 import { afterAll, beforeAll } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
 import { controller } from "../../../durable-objects/peers/peers";
-import type { Namespace } from "../../../src/api/meta/kubernetes";
+import type { Namespace, Pod } from "../../../src/api/meta/kubernetes";
 import { definitions } from "../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { addressesOf, service } from "../../support/objects/address-paths";
@@ -35,6 +35,9 @@ afterAll(() => void served.splice(0, served.length, ...all));
 
 async function given(cluster: ObjectCluster): Promise<void> {
   await createIn(storeStubOf(cluster.name, "namespaces"), { metadata: { name: NAMESPACE } });
+  // Only stores that are used are closed and emptied.
+  const other: Pod = { metadata: { namespace: "default", name: "other" }, spec: { containers: [{ name: "c", image: "c" }] } };
+  await createIn(storeStubOf(cluster.name, "pods"), other);
   await cluster.create("web", {}, NAMESPACE);
   if (addressesOf(await service(cluster)).length !== 1) throw new Error("the namespace has no Service with an address");
 }

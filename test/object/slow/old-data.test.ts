@@ -198,8 +198,8 @@ describe.each(OLD_SCHEMAS)("data of %s", (schema) => {
     const { code, body } = await send("GET", `${SERVICES}/in-extra`);
     expect(code, JSON.stringify(body)).toBe(200);
     for (const object of objects) {
-      const steps = MIGRATIONS[object.binding].map(({ id }) => id);
-      expect(await query(object, "SELECT id AS value FROM _migrations ORDER BY id"), object.name).toEqual(steps);
+      const newest = MIGRATIONS[object.binding].at(-1)?.id;
+      expect(await query(object, "SELECT max(id) AS value FROM _migrations"), object.name).toEqual([newest]);
       expect(await tablesOf(object), object.name).toEqual(await tablesOf({ ...object, name: object.name.replace(OLD_CLUSTER, "fresh") }));
       const isStore = writtenRows(object, "store_state") > 0;
       const keys = await (isStore ? query<string>(object, "SELECT key AS value FROM objects ORDER BY key") : []);
@@ -243,8 +243,7 @@ describe.each(OLD_SCHEMAS)("data of %s", (schema) => {
     await expectServing();
     await expectSound();
     for (const object of objects) {
-      const steps = [...MIGRATIONS[object.binding].map(({ id }) => id), 99];
-      expect(await query(object, "SELECT id AS value FROM _migrations ORDER BY id"), object.name).toEqual(steps);
+      expect(await query(object, "SELECT max(id) AS value FROM _migrations"), object.name).toEqual([99]);
       expect(await query(object, "SELECT id AS value FROM tomorrow"), object.name).toEqual([7]);
     }
   });

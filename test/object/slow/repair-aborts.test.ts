@@ -1,5 +1,7 @@
 /** Objects die at each await of repair that gives back to a Service what is its own: the IPAddress, and the row of its address. */
-import { runInDurableObject } from "cloudflare:test";
+import { env, runInDurableObject } from "cloudflare:test";
+import type { Env } from "../../../durable-objects/platform/env";
+import { NODE_PORTS_MARK, STEPS } from "../../../src/addresses/repair/node-port-check";
 import { addressesOf, service } from "../../support/objects/address-paths";
 import type { ObjectCluster } from "../../support/objects/object-cluster";
 import {
@@ -15,8 +17,11 @@ import {
 import { DELETE } from "../../support/worlds/store-world";
 import { describeDeaths } from "../../support/objects/write-path";
 
+const bindings = env as unknown as Env;
 /** uids of the IPAddresses that are deleted, by cluster */
 const deleted = new WeakMap<ObjectCluster, string>();
+/** what stood for the last comparison of node ports before one is asked for, by cluster */
+const compared = new WeakMap<ObjectCluster, number>();
 
 async function addressOfWeb(cluster: ObjectCluster): Promise<string> {
   return addressesOf(await service(cluster))[0] ?? "";
@@ -54,6 +59,22 @@ async function withoutNodePortRow(cluster: ObjectCluster): Promise<void> {
   await cluster.create("web", { type: "NodePort", ports: [{ port: 80, nodePort: 30_080 }] });
   await repaired(cluster);
   await runInDurableObject(cluster.servicesObject, (_, { storage }) => void storage.sql.exec("DELETE FROM node_ports"));
+  compared.set(cluster, await comparison(cluster));
+}
+
+/** When node ports were last compared, and the step of that. */
+function comparison({ name }: ObjectCluster): Promise<number> {
+  return runInDurableObject(bindings.CONTROLLER.getByName(`${name}/controllers/repair`), (_, { storage }) => {
+    const [row] = storage.sql.exec<{ value: number }>("SELECT value FROM repair_marks WHERE name = ?", NODE_PORTS_MARK).toArray();
+    return row?.value ?? 0;
+  });
+}
+
+/** The row is there, and the pass that has written it has looked for leaks, too. */
+async function hasNodePortRow(cluster: ObjectCluster): Promise<boolean> {
+  if (String(await cluster.nodePortRows()) !== "TCP/30080 default/web") return false;
+  const mark = await comparison(cluster);
+  return mark !== compared.get(cluster) && mark % STEPS === 0;
 }
 
 describeDeaths([
@@ -83,8 +104,8 @@ describeDeaths([
     controller: "repair",
     given: withoutNodePortRow,
     ask: askForSweep,
-    done: async (cluster) => String(await cluster.nodePortRows()) === "TCP/30080 default/web",
+    done: hasNodePortRow,
     nudge: askForSweep,
-    awaits: ["ServicesStore.makeNodePortsWhole", "ServicesStore.leakedNodePorts"],
+    awaits: ["ServicesStore.makeServicesWhole", "ServicesStore.leakedNodePorts"],
   },
 ]);

@@ -59,7 +59,7 @@ async function countedPass(): Promise<Counted> {
 /** Makes the next pass one that sweeps a slice, as after a minute. */
 function letMinutePass(): Promise<unknown> {
   const stub = bindings.CONTROLLER.getByName(`${CLUSTER}/controllers/repair`);
-  return runInDurableObject(stub, (_, { storage }) => storage.sql.exec("DELETE FROM repair_marks WHERE name = 'slicedAt'").toArray());
+  return runInDurableObject(stub, (_, { storage }) => storage.sql.exec("DELETE FROM repair_marks WHERE name = 'portionedAt'").toArray());
 }
 
 it(`a pass over ${String(SERVICES)} healthy Services: reads the changes and a slice, and writes its cursor alone`, async () => {
@@ -78,8 +78,8 @@ it(`a pass over ${String(SERVICES)} healthy Services: reads the changes and a sl
   const changed = 20;
   await create(SERVICES, changed);
   const few = await countedPass();
-  // Two rows of history for each, and its IPAddress.
-  expect(few.read).toBeGreaterThanOrEqual(2 * changed);
+  // At least a row of history with Services, and one with IPAddresses: those of one turn share rows.
+  expect(few.read).toBeGreaterThanOrEqual(2);
   expect(few.read).toBeLessThan(50 + 10 * changed);
   expect([few.writtenHere, few.writtenElsewhere]).toEqual([2, 0]);
 

@@ -48,8 +48,8 @@ describeDeaths([
     done: isGone,
     nudge: nudgeRepair,
     awaits: [
-      "ServicesStore.objectsAfter",
-      "IPAddressesStore.objectsAfter",
+      "ServicesStore.objectsSince",
+      "IPAddressesStore.objectsSince",
       "IPAddressesStore.writersOf",
       "IPAddressesStore.write",
       "IPAddressesStore disk",

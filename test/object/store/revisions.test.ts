@@ -68,7 +68,8 @@ it("a start of an object of a deployed server: writes nothing", async () => {
   const statements = await countedStatements(storeStubOf(freshCluster(), "nodes"), async () => {
     await leases().get({ namespace: "default", name: "a" }, "");
   });
-  expect(statements.length).toBeGreaterThan(0);
-  expect(statements.filter(({ written }) => written > 0)).toEqual([]);
+  const own = statements.filter(({ object }) => object === leases().name);
+  expect(own.length).toBeGreaterThan(0);
+  expect(own.filter(({ written }) => written > 0)).toEqual([]);
   expect(await runInDurableObject(leases(), (_, { storage }) => sqlStoreStorage(storage).gapsLoad())).toBeUndefined();
 });

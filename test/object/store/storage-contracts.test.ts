@@ -2,8 +2,9 @@
 import { env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
-import { keptNames } from "../../../durable-objects/cluster-names";
+import { keptNames } from "../../../durable-objects/name-values";
 import { keptQuotaMarks, keptQuotas } from "../../../durable-objects/quota-values";
+import { keptShard } from "../../../durable-objects/shard-values";
 import { sqlAllocationCountStorage } from "../../../durable-objects/sql/allocation-counts-sql";
 import { sqlRecordStorage } from "../../../durable-objects/sql/cluster-record-sql";
 import { coordinatorStorage } from "../../../durable-objects/sql/coordinator-sql";
@@ -32,6 +33,7 @@ import { recordStorageCases } from "../../contract/record-storage.suite";
 import { repairStorageCases } from "../../contract/repair-storage.suite";
 import { rowStorageCases } from "../../contract/row-storage.suite";
 import { settingsStorageCases } from "../../contract/settings-storage.suite";
+import { shardStorageCases } from "../../contract/shard-storage.suite";
 import { freshCluster } from "../../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
@@ -83,4 +85,5 @@ contract(
 contract("RecordStorage", recordStorageCases, RECORD, (storage) => sqlRecordStorage(storage, () => 0));
 contract("RepairStorage", repairStorageCases, CONTROLLER, sqlRepairStorage);
 contract("RowStorage", rowStorageCases, CONTROLLER, sqlRowStorage);
+contract("ShardStorage", shardStorageCases, { binding: bindings.CLUSTER_NAMES, object: "shards/1" }, keptShard);
 contract("SettingsStorage", settingsStorageCases, CONTROLLER, sqlSettingsStorage);

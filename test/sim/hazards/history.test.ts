@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { objectOf } from "../../support/sim/api";
+import { forgetHistory } from "../../support/worlds/stored-history";
 import { aLease, createRequest, StoreWorld } from "../../support/worlds/store-world";
 
 describe("hazards", () => {
@@ -25,9 +26,7 @@ describe("hazards", () => {
     await world.create(aLease("b"));
     await world.delete("b");
     const head = world.store.revision;
-    world.storage.historyTrim(head);
-    const state = world.storage.stateLoad();
-    if (state) world.storage.stateSave({ ...state, floor: head });
+    forgetHistory(world.storage, head);
     world.restart();
     expect([world.store.revision, world.store.floor]).toEqual([head, head]);
     const created = await world.create(aLease("c"));

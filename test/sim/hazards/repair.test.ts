@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { checkPaired } from "../../support/checks/checkers";
 import { Scenario } from "../../support/sim/scenario";
+import { forgetHistory } from "../../support/worlds/stored-history";
 import { ipAddressesOf, servicesOf } from "../../support/sim/watches/checks";
 
 const FIVE = "10.0.0.5";
@@ -84,10 +85,7 @@ describe("hazards", () => {
     await api.removeIPAddress(FIVE);
     for (const name of ["services", "ipAddresses"] as const) {
       const { store } = cluster.tables[name];
-      const { revision } = cluster[name].brain.store;
-      store.historyTrim(revision);
-      const state = store.stateLoad();
-      if (state) store.stateSave({ ...state, floor: revision });
+      forgetHistory(store, cluster[name].brain.store.revision);
       cluster[name].crash();
     }
     for (let round = 0; round < 3; round++) {

@@ -3,6 +3,7 @@ import { createExecutionContext, env, waitOnExecutionContext } from "cloudflare:
 import { createHash, randomBytes } from "node:crypto";
 import type { Env } from "../../../durable-objects/platform/env";
 import worker from "../../../src/worker/index";
+import { freshCluster } from "../objects/store-stubs";
 
 const ID = "0123456789abcdef0123";
 const SECRET = randomBytes(32).toString("base64url");
@@ -25,11 +26,11 @@ export interface AskOptions {
   token?: string;
   body?: unknown;
   headers?: Record<string, string>;
+  /** what the platform tells of the sender */
+  cf?: CfProperties;
   /** that the URL names */
   host?: string;
 }
-
-let clusters = 0;
 
 /** The request as a client wrote it: a Request removes dot segments from its URL. */
 function withUrl(request: Request, url: string): Request {
@@ -46,7 +47,7 @@ function withUrl(request: Request, url: string): Request {
 export class AccessWorld {
   readonly env: Env;
   /** Isolates remember clusters, and all tests share one: so each world has a cluster of its own. */
-  readonly cluster = `access-${String(Date.now())}-${String(clusters++)}`;
+  readonly cluster = freshCluster(`access-${String(Date.now())}`);
 
   constructor(vars: Partial<Env> = {}) {
     const bindings = env as unknown as Env;
@@ -64,10 +65,11 @@ export class AccessWorld {
     return /^\/(?:clusters\/|admin\/tokens|(?:healthz|livez|readyz)$)/.test(path) ? path : `/clusters/${this.cluster}${path}`;
   }
 
-  #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {}, host = "127.0.0.1" }: AskOptions): Request {
+  #request(method: string, path: string, { token = ADMIN_TOKEN, body, headers = {}, host = "127.0.0.1", cf }: AskOptions): Request {
     const url = `http://${host}${this.#target(path)}`;
     const request = new Request(url, {
       method,
+      ...(cf ? { cf } : {}),
       headers: {
         ...(token === "" ? {} : { Authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { "Content-Type": "application/json" }),

@@ -31,7 +31,7 @@ export function newTally(): Tally {
 }
 
 /** One object of one client, there or not. */
-class Held {
+export class Held {
   /** the object of the last success; undefined = there is none */
   known: Body | undefined;
   /** its deletion was acknowledged and waits for finalizers */

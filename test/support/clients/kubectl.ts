@@ -107,7 +107,7 @@ export function kubectlInCluster(setting: Setting = {}): Kubectl {
       return {
         text: () => text,
         until: async (pattern) => {
-          await expect.poll(() => text, { timeout: 15_000, interval: 20 }).toMatch(pattern);
+          await expect.poll(() => text, { interval: 20 }).toMatch(pattern);
         },
         ended: new Promise((resolve) => child.on("close", resolve)),
         stop: () => child.kill(),

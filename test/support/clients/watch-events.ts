@@ -2,7 +2,7 @@
 import { concatenated, PROTOBUF, readFrames } from "../values/protobuf-answers";
 
 /**
- * Events until the body ends.
+ * Events until the body ends. Who takes no more of them ends the watch.
  *
  * @param whenBroken what a broken connection does: it throws, or it is an end like any other
  */
@@ -11,11 +11,25 @@ export async function* eventsOf<Event>(response: Response, whenBroken: "throw" |
   const eventsIn = response.headers.get("Content-Type") === `${PROTOBUF};stream=watch` ? frameReader() : lineReader();
   const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
   const over = { done: true as const, value: undefined };
-  for (;;) {
-    const chunk = await (whenBroken === "end" ? reader.read().catch(() => over) : reader.read());
-    if (chunk.done) return;
-    yield* eventsIn(chunk.value) as Event[];
+  try {
+    for (;;) {
+      const chunk = await (whenBroken === "end" ? reader.read().catch(() => over) : reader.read());
+      if (chunk.done) return;
+      yield* eventsIn(chunk.value) as Event[];
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
   }
+}
+
+/** So many events, or fewer where the body ends before. Ends the watch behind them. */
+export async function firstEvents<Event>(response: Response, count: number): Promise<Event[]> {
+  const events: Event[] = [];
+  for await (const event of eventsOf<Event>(response)) {
+    events.push(event);
+    if (events.length === count) break;
+  }
+  return events;
 }
 
 /** JSON documents, one a line. */

@@ -12,10 +12,10 @@ export async function keepServices(url: string, services: Map<string, Service>, 
   while (!signal.aborted) {
     try {
       const response = await fetch(`${url}?timeoutSeconds=60`, { headers: { "If-None-Match": etag }, signal });
-      if (response.status === 304) continue;
-      if (!response.ok) throw new Error(await response.text());
-      const page = (await response.json()) as { isFull: boolean; services: Service[]; removed: Ref[] };
+      if (!response.ok && response.status !== 304) throw new Error(await response.text());
       etag = response.headers.get("ETag") ?? "";
+      if (response.status === 304) continue;
+      const page = (await response.json()) as { isFull: boolean; services: Service[]; removed: Ref[] };
       if (page.isFull) services.clear();
       for (const service of page.services) services.set(keyOf(service), service);
       for (const service of page.removed) services.delete(keyOf(service));

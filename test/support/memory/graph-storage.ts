@@ -32,6 +32,11 @@ export class MemoryGraphStorage implements GraphStorage {
     return this.#cursors.values().map((text) => JSON.parse(text) as [string, StoreCursor]);
   }
 
+  nodeGet(id: string): GraphNode | undefined {
+    const text = this.#nodes.get(id);
+    return text === undefined ? undefined : (JSON.parse(text) as GraphNode);
+  }
+
   nodePut(id: string, node: GraphNode): void {
     this.#nodes.set(id, JSON.stringify(node));
   }

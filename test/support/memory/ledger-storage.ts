@@ -1,7 +1,7 @@
 import type { FreeCountStorage, OwnerTakenCounts } from "../../../src/addresses/ledger/free-counts";
 import type { GenRow, IPAddressStorage } from "../../../src/addresses/clusterip/ip-address-storage";
 import type { Allocation, LedgerStorage } from "../../../src/addresses/ledger/ledger-storage";
-import type { PendingRelease } from "../../../src/addresses/ledger/release-storage";
+import type { PendingRelease, StoredReleaseList } from "../../../src/addresses/ledger/release-storage";
 import type { Gen } from "../../../src/addresses/rpc/service-cidr";
 import { Journal, JournaledMap } from "../sim/platform/journal";
 
@@ -9,11 +9,13 @@ import { Journal, JournaledMap } from "../sim/platform/journal";
 export class MemoryLedgerStorage implements LedgerStorage {
   readonly allocations: JournaledMap<Allocation>;
   readonly releases: JournaledMap<PendingRelease>;
+  readonly lists: JournaledMap<StoredReleaseList>;
   readonly #numbers: JournaledMap<number>;
 
   constructor(private readonly journal = new Journal()) {
     this.allocations = new JournaledMap(journal);
     this.releases = new JournaledMap(journal);
+    this.lists = new JournaledMap(journal);
     this.#numbers = new JournaledMap(journal);
   }
 
@@ -71,13 +73,21 @@ export class MemoryLedgerStorage implements LedgerStorage {
       .map(copyOf);
   }
 
-  releaseHas(token: string): boolean {
-    return this.releases.has(token);
-  }
-
   releaseGet(token: string): PendingRelease | undefined {
     const found = this.releases.get(token);
     return found && copyOf(found);
+  }
+
+  releaseListAdd(list: StoredReleaseList): void {
+    this.lists.set(list.id, structuredClone(list));
+  }
+
+  releaseListDelete(id: string): void {
+    this.lists.delete(id);
+  }
+
+  releaseLists(): StoredReleaseList[] {
+    return structuredClone(this.lists.values());
   }
 
   releasesAll(): Iterable<Pick<PendingRelease, "token" | "address">> {

@@ -1,5 +1,12 @@
 import type { AddressKey } from "../../../src/addresses/alloc/owner-key";
-import type { OwnerStorage, StoredConfig, StoredPage, StoredReceiving, StoredRow } from "../../../src/addresses/alloc/owner-storage";
+import type {
+  OwnerStorage,
+  ReleasedList,
+  StoredConfig,
+  StoredPage,
+  StoredReceiving,
+  StoredRow,
+} from "../../../src/addresses/alloc/owner-storage";
 import type { DirtyPage } from "../../../src/addresses/alloc/pool";
 
 /**
@@ -15,10 +22,10 @@ export class MemoryOwnerStorage implements OwnerStorage {
   writes = 0;
 
   #config: StoredConfig | undefined;
-  #counter = 0;
+  #reserved = 0;
   readonly #rows = new Map<AddressKey, StoredRow>();
   readonly #keyByToken = new Map<string, AddressKey>();
-  readonly #released = new Map<string, number>();
+  readonly #released = new Map<number, ReleasedList>();
   readonly #receiving = new Map<number, StoredReceiving>();
   readonly #pages = new Map<string, StoredPage>();
   /** how to undo the writes of the open transaction, oldest first; undefined = none is open */
@@ -51,14 +58,14 @@ export class MemoryOwnerStorage implements OwnerStorage {
     this.#config = { ...config };
   }
 
-  counterLoad(): number {
-    return this.#counter;
+  reservedLoad(): number {
+    return this.#reserved;
   }
 
-  counterSave(counter: number): void {
-    const before = this.#counter;
-    this.#write(() => (this.#counter = before));
-    this.#counter = counter;
+  reservedSave(position: number): void {
+    const before = this.#reserved;
+    this.#write(() => (this.#reserved = before));
+    this.#reserved = position;
   }
 
   rowInsert(row: StoredRow): void {
@@ -127,28 +134,30 @@ export class MemoryOwnerStorage implements OwnerStorage {
     }
   }
 
-  releasedSave(token: string, expiresMs: number): void {
-    this.#forget(token);
-    this.#write(() => this.#released.delete(token));
-    this.#released.set(token, expiresMs);
+  releasedLists(): ReleasedList[] {
+    return [...this.#released.values()].sort((a, b) => a.id - b.id).map((list) => structuredClone(list));
   }
 
-  releasedHas(token: string, nowMs: number): boolean {
-    return (this.#released.get(token) ?? 0) > nowMs;
+  releasedSave(list: ReleasedList): void {
+    const before = this.#released.get(list.id);
+    this.#write(() => (before === undefined ? this.#released.delete(list.id) : this.#released.set(list.id, before)));
+    this.#released.set(list.id, structuredClone(list));
   }
 
-  releasedTrim({ nowMs, lookAt, keepMax }: { nowMs: number; lookAt: number; keepMax: number }): void {
-    for (const [token, expiresMs] of [...this.#released].slice(0, lookAt)) if (expiresMs <= nowMs) this.#forget(token);
-    for (const token of [...this.#released.keys()].slice(0, Math.max(0, this.#released.size - keepMax))) this.#forget(token);
+  releasedDelete(id: number): void {
+    const before = this.#released.get(id);
+    if (before === undefined) return;
+    this.#write(() => this.#released.set(id, before));
+    this.#released.delete(id);
   }
 
   releasedClear(): void {
-    for (const token of [...this.#released.keys()]) this.#forget(token);
+    for (const id of [...this.#released.keys()]) this.releasedDelete(id);
   }
 
   /** For tests: how many tokens are remembered. */
   get releasedCount(): number {
-    return this.#released.size;
+    return this.releasedLists().reduce((sum, { tokens }) => sum + tokens.length, 0);
   }
 
   pagesLoad(): StoredPage[] {
@@ -193,13 +202,6 @@ export class MemoryOwnerStorage implements OwnerStorage {
   #removeRow(row: StoredRow): void {
     this.#rows.delete(row.key);
     this.#keyByToken.delete(row.token);
-  }
-
-  #forget(token: string): void {
-    const before = this.#released.get(token);
-    if (before === undefined) return;
-    this.#write(() => this.#released.set(token, before));
-    this.#released.delete(token);
   }
 }
 

@@ -5,14 +5,20 @@ export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
   let controllers: ControllersRow | undefined;
   let isListed = false;
+  let life = "";
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
-      const before = [row, controllers, objects.map((object) => ({ ...object }))] as [typeof row, typeof controllers, typeof objects];
+      const before = [row, controllers, life, objects.map((object) => ({ ...object }))] as [
+        typeof row,
+        typeof controllers,
+        string,
+        typeof objects,
+      ];
       try {
         return work();
       } catch (error) {
-        [row, controllers, objects] = before;
+        [row, controllers, life, objects] = before;
         throw error;
       }
     },
@@ -22,6 +28,8 @@ export function memoryRecordStorage(): RecordStorage {
     controllersSave: (saved) => (controllers = saved),
     isListed: () => isListed,
     noteListed: () => void (isListed = true),
+    notedLife: () => life,
+    noteLife: (id) => void (life = id),
     objectsAdd(added) {
       for (const { kind, name } of added) {
         if (!objects.some((object) => object.kind === kind && object.name === name)) objects.push({ kind, name, wiped: false });

@@ -15,6 +15,7 @@ import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";
 import { objectName } from "../../../durable-objects/sql/identity-sql";
+import { className } from "../runtime/class-name";
 
 const bindings = env as unknown as Env;
 
@@ -39,7 +40,7 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   "garbage-collection": ["changesSince", "listMetadata", "metadataOf", "whereabouts"],
   repair: [
     ...[...FEEDS, "writersOf", "checkBitmap", "makeWhole", "makeHeld", "restoreMany"],
-    ...["makeNodePortsWhole", "leakedNodePorts", "settleNodePorts"],
+    ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts"],
   ],
   "endpointslice-controller": FEEDS,
   "endpoints-controller": FEEDS,
@@ -54,9 +55,9 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {
-  coordinator: Coordinator.name,
-  services: ServicesStore.name,
-  "ipaddresses.networking.k8s.io": IPAddressesStore.name,
+  coordinator: className(Coordinator),
+  services: className(ServicesStore),
+  "ipaddresses.networking.k8s.io": className(IPAddressesStore),
 };
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Suffix of the name of a wait for the disk. */
@@ -205,7 +206,7 @@ export class Deaths {
       if (this[method] !== watched) return call();
       const name = nameOf(this.ctx);
       if (isLost(method, name)) return Promise.resolve();
-      return isCall(method, name) ? awaiting(`${this.constructor.name}.${method}`, this.ctx, call) : call();
+      return isCall(method, name) ? awaiting(`${className(this.constructor)}.${method}`, this.ctx, call) : call();
     };
     target[method] = watched as Method;
     this.#undo.push(() => (target[method] = real));
@@ -217,7 +218,7 @@ export class Deaths {
     target.sync = function (this: unknown, ...args: unknown[]): unknown {
       const call = (): unknown => real.apply(this, args);
       const object = living.get(this as object);
-      return object ? awaiting(`${object.constructor.name}${AT_DISK}`, object.ctx, call) : call();
+      return object ? awaiting(`${className(object.constructor)}${AT_DISK}`, object.ctx, call) : call();
     };
     this.#undo.push(() => (target.sync = real));
   }
@@ -339,9 +340,9 @@ function partsOf(name: string): { cluster: string; object: string } {
 
 /** The class of the objects with this name. */
 function classOf(object: string): string {
-  if (UID.test(object)) return ServiceCIDR.name;
-  if (object.startsWith("controllers/")) return Controller.name;
-  return STORES[object] ?? ResourceStore.name;
+  if (UID.test(object)) return className(ServiceCIDR);
+  if (object.startsWith("controllers/")) return className(Controller);
+  return STORES[object] ?? className(ResourceStore);
 }
 
 /** Whether the code of this object runs: no other object can use its storage. */

@@ -1,4 +1,4 @@
-/** The objects that there are, whichever class they are of. */
+/** Objects of every class: which there are, and stubs of them. */
 import { env, listDurableObjectIds } from "cloudflare:test";
 
 /** Bindings of objects that wrangler.toml has; the test pool adds some of its own. */
@@ -15,4 +15,15 @@ export async function everyObject(): Promise<Set<string>> {
     for (const id of await listDurableObjectIds(namespace)) found.add(`${binding} ${id.toString()}`);
   }
   return found;
+}
+
+/** The platform's own stub of an object. One that the product makes names the version of the protocol in each call, and is another thing. */
+export function platformStub<T extends Rpc.DurableObjectBranded | undefined = undefined>(made: unknown): DurableObjectStub<T> {
+  const { id } = made as DurableObjectStub;
+  for (const binding of OBJECT_BINDINGS) {
+    const namespace = (env as unknown as Record<string, DurableObjectNamespace<T>>)[binding];
+    // An id of another class is taken, too, and would name another object.
+    if (namespace && id.name !== undefined && namespace.idFromName(id.name).equals(id)) return namespace.get(id);
+  }
+  throw new Error(`no class of objects has the id ${String(id)}`);
 }

@@ -9,6 +9,7 @@ import type { IPAddress, KubeObject, Service } from "../../../src/api/meta/kuber
 import type { WriteOptions, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { checkNodePortsUnique, checkPaired, checkUnique } from "../checks/checkers";
 import { ObjectRanges } from "./object-ranges";
+import { platformStub } from "./every-object";
 import { DELETE } from "../worlds/store-world";
 
 const bindings = env as unknown as Env;
@@ -85,7 +86,7 @@ export class ObjectCluster {
 
   /** A pass of the repair controller, and the passes that it asks for at once. */
   async repair(): Promise<void> {
-    const stub = controller(bindings, this.name, "repair") as unknown as DurableObjectStub;
+    const stub = platformStub(controller(bindings, this.name, "repair"));
     await runInDurableObject(stub, (pass) => (pass as unknown as Controller).alarm());
   }
 

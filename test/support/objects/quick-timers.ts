@@ -7,7 +7,7 @@ const instead = new Map<number, number>();
 let after = systemClock.after;
 
 /** Timers of this delay ring after another one, until `vi.restoreAllMocks` or the result's `mockRestore`, which end all such rules. */
-export function ringAfter(delayMs: number, insteadMs: number): { mockRestore(): void } {
+function ringAfter(delayMs: number, insteadMs: number): { mockRestore(): void } {
   if (!vi.isMockFunction(systemClock.after)) {
     after = systemClock.after;
     instead.clear();

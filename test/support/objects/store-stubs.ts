@@ -1,5 +1,6 @@
 /** Short calls to real store objects. */
 import { env } from "cloudflare:test";
+import { expect } from "vitest";
 import type { Controller } from "../../../durable-objects/controller";
 import type { ResourceStore } from "../../../durable-objects/resource-store";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
@@ -13,10 +14,28 @@ const bindings = env as unknown as {
   CONTROLLER: DurableObjectNamespace<Controller>;
 };
 
+interface Owner {
+  path: string | undefined;
+  test: string | undefined;
+}
+
 let clusters = 0;
+const owners = new Map<string, Owner>();
+const currentOwner = (): Owner => ({ path: expect.getState().testPath, test: expect.getState().currentTestName });
+
 /** A cluster name that no other test uses. */
-export function freshCluster(): string {
-  return `store-test-${++clusters}`;
+export function freshCluster(begin = "store-test"): string {
+  const name = `${begin}-${++clusters}`;
+  owners.set(name, currentOwner());
+  return name;
+}
+
+/** Whether the object of this name is one of a cluster that another test made: objects outlive their tests, and go on with late work. */
+export function isOfOtherTest(object: string): boolean {
+  const owner = owners.get(/^[^/~]*/.exec(object)?.[0] ?? "");
+  const { path, test } = currentOwner();
+  // Who made it for all tests of a file has no test.
+  return owner !== undefined && (owner.path !== path || (owner.test !== undefined && owner.test !== test));
 }
 
 export type StoreStub = DurableObjectStub<ResourceStore>;

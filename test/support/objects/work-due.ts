@@ -5,7 +5,7 @@ import { systemClock } from "../../../durable-objects/platform/ports";
 import type { Env } from "../../../durable-objects/platform/env";
 
 /** Rests of background work are shorter, time limits of calls longer. What is due later is another step's. */
-const SOON_MS = 600;
+export const SOON_MS = 600;
 /** Timers of objects that have died do not ring. Others are not later than this thread. */
 const LATE_MS = 200;
 /** Tests move the clock; timers and alarms ring by the real one. */

@@ -16,6 +16,7 @@ import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test
 import { describe, expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
 import type { ControllerName } from "../../../durable-objects/platform/controllers";
+import { sqlLedgerStorage } from "../../../durable-objects/sql/ledger-sql";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { inParallel } from "../../../src/core/base/in-parallel";
 import { checkCluster } from "../../../src/tools/check/check-cluster";
@@ -253,10 +254,9 @@ async function problemsOf({ expected = [] }: WritePath, { cluster, env: checked 
 const HOUR_MS = 3_600_000;
 
 function pendingReleases(stub: DurableObjectStub): Promise<string[]> {
-  return runInDurableObject(stub, (_, { storage }) =>
-    storage.sql
-      .exec<{ address: string }>("SELECT address FROM pending_releases")
-      .toArray()
-      .map(({ address }) => `release of ${address} is pending`),
-  );
+  return runInDurableObject(stub, (_, { storage }) => {
+    const { releasesAll, releaseLists } = sqlLedgerStorage(storage);
+    const pending = [...releasesAll(), ...[...releaseLists()].flatMap(({ releases }) => releases)];
+    return pending.map(({ address }) => `release of ${address} is pending`);
+  });
 }

@@ -2,7 +2,8 @@
 
 type Json = Record<string, unknown>;
 
-const AGE = /^\d+s$/;
+/** Also that of a time which the corpus gives: it grows with every day. duration.HumanDuration of apimachinery prints one or two units. */
+const AGE = /^(?:\d+[smhdy]|\d+m\d+s|\d+h\d+m|\d+d\d+h|\d+y\d+d)$/;
 
 /** The answer's body without what is free. */
 export function comparable(body: unknown): unknown {

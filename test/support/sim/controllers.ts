@@ -1,15 +1,20 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
 import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/platform/controllers";
 import { settingsOf } from "../../../src/core/config/settings";
+import { withTimeout } from "../../../src/core/base/timeout";
+import type { VisitReport, VisitRequest } from "../../../src/tenancy/shard-visits";
+import { enteringOnce } from "../../../src/controllers/frame/entering";
 import { overriding } from "../worlds/overriding";
 import { CollectorWatch } from "./watches/collector-watch";
 import { namespacesList } from "./namespaces";
 import { ALWAYS, type Caller, type Life, type SimNode, whileAlive } from "./platform/network";
-import { contentNodes, contentOf, controllerOf, pokeStepOf } from "./peers";
+import { contentNodes, contentOf, controllerOf, pokeStepOf, visitListOf, visitTo } from "./peers";
 import { type SimPlatform, type Simulated, SIMULATED } from "./platform/platform";
 import type { ProtocolStep } from "./protocol-steps";
 import type { RepairWatch } from "./watches/repair-watch";
 
+/** Of one call of a visit, as in durable-objects/peers/cluster-visits.ts. */
+const CALL_TIMEOUT_MS = 25_000;
 /** A wait of this length is the fifth of a pass that leaves work again and again. */
 const LONG_WAIT_MS = 8_000;
 
@@ -35,12 +40,64 @@ export class SimControllers {
     return this.cluster.controllerNodes[name];
   }
 
-  /** What cron does each minute. */
+  /** What cron does in a full visit. */
   cron(name: Simulated): void {
-    const { network, config } = this.cluster;
-    const settings = settingsOf(config);
-    const poked = (brain: ControllerBrain): Promise<void> => (name === "repair" ? brain.pokeFrom?.(settings) : undefined) ?? brain.poke();
-    void network.call(ALWAYS, this.of(name), poked, () => pokeStepOf(name)).catch(() => undefined);
+    void this.#poked(ALWAYS, name).catch(() => undefined);
+  }
+
+  /** What a shard of the directory does in the cluster (durable-objects/peers/cluster-visits.ts). Never rejects. */
+  async visit(shard: Life, { job, tickMs, settings = settingsOf(this.cluster.config) }: VisitRequest): Promise<VisitReport> {
+    const { network } = this.cluster;
+    const { repair } = this.cluster.controllerNodes;
+    const report: VisitReport = { calls: 0, errors: 0, found: "done" };
+    const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
+      report.calls++;
+      try {
+        return await withTimeout(shard.clock, CALL_TIMEOUT_MS, work);
+      } catch {
+        report.errors++;
+        return undefined;
+      }
+    };
+    if (job !== "compact") {
+      const visited = network.call(
+        shard,
+        repair,
+        (brain) => brain.pokeFrom?.(settings, "cron", tickMs) ?? Promise.resolve(undefined),
+        () => "pokeRepair",
+      );
+      const found = await attempt(visited);
+      if (found) report.found = found;
+      else await this.#visitEverybody(shard, attempt);
+      if (job === "idle") network.occurred("idle visit");
+    }
+    if (job === "compact" || job === "idle") await this.#compact(shard, attempt);
+    return report;
+  }
+
+  async #visitEverybody(shard: Life, attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
+    const { network, services, ipAddresses, coordinator } = this.cluster;
+    const maintained = [services, ipAddresses, coordinator] as unknown as SimNode<{ maintain(): Promise<void> }>[];
+    for (const node of maintained) await attempt(network.call(shard, node, (store) => store.maintain()));
+    for (const name of SIMULATED) if (name !== "repair") await attempt(this.#poked(shard, name));
+  }
+
+  async #compact(shard: Life, attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
+    const { network, services, ipAddresses, coordinator, plain } = this.cluster;
+    const stores = [services, ipAddresses, coordinator, ...Object.values(plain)] as unknown as SimNode<{ compact(): Promise<void> }>[];
+    for (const node of stores) await attempt(network.call(shard, node, (store) => store.compact()));
+  }
+
+  #poked(caller: Caller, name: Simulated): Promise<unknown> {
+    const settings = settingsOf(this.cluster.config);
+    const poked = (brain: ControllerBrain): Promise<unknown> =>
+      (name === "repair" ? brain.pokeFrom?.(settings) : undefined) ?? brain.poke();
+    return this.cluster.network.call(caller, this.of(name), poked, () => pokeStepOf(name));
+  }
+
+  /** Somebody has asked for visits, and was not found settled. */
+  get awaitsVisits(): boolean {
+    return [...this.cluster.tables.controllers.rows.rows("visits")].length > 0;
   }
 
   /** The brain of a controller in one life. */
@@ -72,6 +129,9 @@ export class SimControllers {
         rows: whileAlive(rows, life),
       },
       wakeAt: (atMs) => this.#wakeAt(name, life, atMs),
+      noteBusy: () => cluster.noteBusy(life, "minute"),
+      askVisit: () => visitListOf(cluster, life).askVisits(`controllers/${name}`),
+      enter: enteringOnce(whileAlive(rows, life), `controllers/${name}`, (entering) => visitListOf(cluster, life).enter(entering)),
       cancelAlarm: () => Promise.resolve(),
       isOn: () => true,
       background: (work) => void this.#track(name, work),
@@ -109,6 +169,9 @@ export class SimControllers {
     const content = new Map(contentNodes(cluster).map((node) => [node.name, contentOf(cluster, life, node)]));
     return {
       ...this.repairWatch.peers(life),
+      controllers: SIMULATED,
+      entered: () => visitListOf(cluster, life).entered(),
+      visit: (visited) => visitTo(cluster, life, visited),
       others: () => SIMULATED.filter((other) => other !== "repair").map((other) => controllerOf(cluster, life, other)),
       stores: () =>
         this.collectorWatch.stores(life).map(({ definition, store }) => ({
@@ -142,6 +205,7 @@ export class SimControllers {
 }
 
 const NO_CONTENT = {
+  counters: () => Promise.reject(new Error("every simulated cluster is of this release")),
   quotaReport: () => Promise.reject(new Error("quotas are not kept here")),
   quotaUsage: () => Promise.reject(new Error("quotas are not kept here")),
   closeNamespace: () => Promise.reject(new Error("this store is of no namespace")),

@@ -7,7 +7,7 @@ import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
-import type { ControllerRpc } from "../../../src/api/rpc/store";
+import type { ControllerRpc, StoreNews } from "../../../src/api/rpc/store";
 import type { Controller } from "../../../src/controllers/frame/controller";
 import { PlainStore } from "../../../src/controllers/plain-store";
 import type { CalledStore, WrittenStore } from "../../../src/controllers/followed/called-store";
@@ -155,10 +155,10 @@ export class SimEndpoints {
     const resource = qualifiedResource(definition);
     return this.controllers
       .filter((_, i) => ENTRIES[i]?.follows.includes(resource))
-      .map((node) => ({ poke: () => this.#poked(caller, node) }));
+      .map((node) => ({ poke: (news) => this.#poked(caller, node, news) }));
   }
 
-  #poked(caller: Caller, node: SimNode<Controller>): Promise<void> {
-    return this.cluster.network.call(caller, node, (brain) => brain.poke());
+  #poked(caller: Caller, node: SimNode<Controller>, news?: StoreNews[]): Promise<void> {
+    return this.cluster.network.call(caller, node, (brain) => brain.poke(plainCopy(news)));
   }
 }

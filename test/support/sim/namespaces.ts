@@ -84,7 +84,7 @@ export class SimNamespaces {
   made(life: Life): PlainStore {
     const { cluster } = this;
     const ports = storePorts(cluster, life, { group: "", resource: "namespaces", tables: cluster.tables.namespaces });
-    return new PlainStore({
+    const brain = new PlainStore({
       ...ports,
       peers: {
         ...ports.peers,
@@ -100,6 +100,8 @@ export class SimNamespaces {
       advertiseAddresses: [],
       extended: (extension) => this.#watched(extension),
     });
+    cluster.sabotage.visited?.(brain);
+    return brain;
   }
 
   #watched<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply> {
@@ -126,5 +128,5 @@ export class SimNamespaces {
 export function namespacesList(store: PlainStore, request: CollectionRequest): { items: Namespace[] } {
   const page = store.list(request);
   if (!page.ok) throw new Error(page.error.message);
-  return { items: page.value.rows.map((row) => JSON.parse(row) as Namespace) };
+  return { items: page.value.begun.rows.map((row) => JSON.parse(row) as Namespace) };
 }

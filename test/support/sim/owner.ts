@@ -8,15 +8,17 @@ import { type CommitGate, commitStepsOf } from "./platform/journal";
 import { type Life, whileAlive } from "./platform/network";
 import type { ProtocolStep } from "./protocol-steps";
 
-/** An owner in one of its lives. `copyRowsMax`: of one chunk of a hand-off. */
+/** An owner in one of its lives. `copyRowsMax`: of one chunk of a hand-off; `commitMs`: see SimOptions. */
 export function makeOwner(
   life: Life,
   storage: GatedOwnerStorage,
-  ports: { random: Random; recorder: Recorder; copyRowsMax: number | undefined },
+  ports: { random: Random; recorder: Recorder; copyRowsMax: number | undefined; commitMs: number },
 ): Owner {
-  const { random, recorder, copyRowsMax } = ports;
+  const { random, recorder, copyRowsMax, commitMs } = ports;
   const owner = new Owner({
     storage: whileAlive<OwnerStorage>(storage, life),
+    durable: () => (commitMs === 0 ? Promise.resolve() : life.clock.sleep(commitMs)),
+    abort: () => life.die?.(),
     clock: life.clock,
     random,
     recorder,
@@ -53,9 +55,9 @@ export class GatedOwnerStorage extends MemoryOwnerStorage {
     if (step === "allocate") this.#given.push(row);
   }
 
-  override releasedSave(token: string, expiresMs: number): void {
+  override releasedSave(...[list]: Parameters<MemoryOwnerStorage["releasedSave"]>): void {
     this.#steps.add("release");
-    super.releasedSave(token, expiresMs);
+    super.releasedSave(list);
   }
 
   override configSave(...[config]: Parameters<MemoryOwnerStorage["configSave"]>): void {

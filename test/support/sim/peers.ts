@@ -6,9 +6,11 @@ import type { IPAddressesRpc } from "../../../src/addresses/rpc/ip-addresses";
 import type { RepairedAddresses, RepairedOwner } from "../../../src/addresses/rpc/repair";
 import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
 import type { ControllerRpc, GetResult, MaintainedStore } from "../../../src/api/rpc/store";
+import { qualifiedResource } from "../../../src/api/meta/status";
+import type { VisitedStore, VisitListRpc, VisitOutcome } from "../../../src/api/rpc/visits";
 import type { Caller, SimNode } from "./platform/network";
 import { plainCopy } from "./platform/plain-copy";
-import type { SimPlatform, Simulated } from "./platform/platform";
+import { type SimPlatform, type Simulated, SIMULATED } from "./platform/platform";
 import { type ProtocolStep, stepOfConfigure, stepOfReceive } from "./protocol-steps";
 
 const POKES: Readonly<Record<Simulated, ProtocolStep>> = {
@@ -25,14 +27,73 @@ export function pokeStepOf(name: Simulated): ProtocolStep {
 /** A controller as whoever calls it does. */
 export function controllerOf({ network, controllerNodes }: SimPlatform, caller: Caller, name: Simulated): ControllerRpc {
   return {
-    poke: () =>
+    poke: (news, untilRead) =>
       network.call(
         caller,
         controllerNodes[name],
-        (brain) => brain.poke(),
+        (brain) => brain.poke(plainCopy(news), untilRead),
         () => POKES[name],
       ),
   };
+}
+
+/** Where objects ask for cron's visits; with repair off nobody visits. Whoever dies without an answer may have left work that only a full visit finds. */
+export function visitListOf({ network, controllerNodes, unlisted }: SimPlatform, caller: Caller): VisitListRpc {
+  return {
+    async askVisits(name) {
+      unlisted.add(caller);
+      const wasListed = await network.call(
+        caller,
+        controllerNodes.repair,
+        (brain) => brain.askVisits?.(name) ?? Promise.resolve(false),
+        () => "askVisits",
+      );
+      unlisted.delete(caller);
+      return wasListed;
+    },
+    enter: (name) =>
+      network.call(
+        caller,
+        controllerNodes.repair,
+        (brain) => brain.enter?.(name) ?? Promise.resolve(),
+        () => "askVisits",
+      ),
+    entered: () =>
+      network.call(
+        caller,
+        controllerNodes.repair,
+        (brain) => brain.entered?.() ?? Promise.resolve(null),
+        () => "askVisits",
+      ),
+    doubt: () => Promise.reject(new Error("every simulated object is of this release")),
+  };
+}
+
+/** A visit to an object that has asked for it. */
+export function visitTo(cluster: SimPlatform, caller: Caller, name: string): Promise<VisitOutcome> | undefined {
+  const controller = SIMULATED.find((one) => `controllers/${one}` === name);
+  if (controller)
+    return controllerOf(cluster, caller, controller)
+      .poke(undefined, true)
+      .then(() => "settled");
+  const stores: Readonly<Record<string, SimNode<never>>> = {
+    services: cluster.services,
+    "ipaddresses.networking.k8s.io": cluster.ipAddresses,
+    "servicecidrs.networking.k8s.io": cluster.coordinator,
+    namespaces: cluster.plain.namespaces,
+    "leases.coordination.k8s.io": cluster.plain.leases,
+  } as unknown as Readonly<Record<string, SimNode<never>>>;
+  const further = cluster.moreDependents.find(({ definition }) => qualifiedResource(definition) === name);
+  const node = (stores[name] ?? further?.node) as SimNode<VisitedStore> | undefined;
+  return (
+    node &&
+    cluster.network.call(
+      caller,
+      node,
+      (store) => store.visit(),
+      () => "visit",
+    )
+  );
 }
 
 /** What a store asks before it creates something in the namespace. */

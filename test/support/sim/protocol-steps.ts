@@ -23,7 +23,9 @@ const READ_STEPS = {
   collection: ["linkChanges", "listLinks", "readLinks"],
 } as const;
 /** Calls of controllers, whose clocks do not jump. */
-const POKE_STEPS = { controllers: ["pokeNamespaces", "pokeRepair", "pokeCollector"] } as const;
+const POKE_STEPS = { controllers: ["pokeNamespaces", "pokeRepair", "pokeCollector"], visits: ["askVisits", "visit"] } as const;
+/** Calls of a shard of the directory of clusters. What it writes in one step is with the answer, or is not. */
+const SHARD_STEPS = { shards: ["enterShard", "leaveShard", "pokeShard"] } as const;
 /** Calls that write. */
 const WRITE_STEPS = {
   create: ["allocate", "createAddresses"],
@@ -60,6 +62,16 @@ export const CONTROLLER_OCCURRENCES = [
   "dependent orphaned",
   "dependent kept by another owner",
 ] as const;
+/** What a shard of the directory of clusters has to come to. */
+const SHARD_OCCURRENCES = [
+  "shard died in a visit",
+  "alarm of a shard not set",
+  "alarm of a shard lost",
+  "alarm of a busy shard",
+  "note of a cluster in KV",
+  "ended cluster noted",
+  "idle visit",
+] as const;
 /** What no fault has to meet, and what histories have to come to all the same. */
 export const OCCURRENCES = [
   "topology copy used",
@@ -67,12 +79,17 @@ export const OCCURRENCES = [
   "default Service made again",
   ...KV_FAULTS.map((fault) => `KV ${fault}` as const),
   ...CONTROLLER_OCCURRENCES,
+  ...SHARD_OCCURRENCES,
 ] as const;
 export type Occurrence = (typeof OCCURRENCES)[number];
 
 type StepsOf<T extends Record<string, readonly string[]>> = T[keyof T][number];
 export type ProtocolStep =
-  StepsOf<typeof READ_STEPS> | StepsOf<typeof POKE_STEPS> | StepsOf<typeof WRITE_STEPS> | StepsOf<typeof COMMIT_STEPS>;
+  | StepsOf<typeof READ_STEPS>
+  | StepsOf<typeof SHARD_STEPS>
+  | StepsOf<typeof POKE_STEPS>
+  | StepsOf<typeof WRITE_STEPS>
+  | StepsOf<typeof COMMIT_STEPS>;
 
 /** Steps that few histories come to: what befalls them is drawn more often, so that all of it is met. */
 const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
@@ -97,6 +114,10 @@ const RARE_STEPS: ReadonlySet<ProtocolStep> = new Set<ProtocolStep>([
   "unlink",
   "finishDeletion",
   "pokeRepair",
+  "askVisits",
+  "visit",
+  "enterShard",
+  "leaveShard",
   "readyTopology",
   "close",
   "reopen",
@@ -114,6 +135,7 @@ export function wantedMarks(): string[] {
     Object.values(steps).flatMap((of) => of.flatMap((step) => faults.map((fault) => `${fault} ${step}`)));
   return [
     ...pairs(MESSAGE_FAULTS, READ_STEPS),
+    ...pairs(MESSAGE_FAULTS, SHARD_STEPS),
     ...pairs(
       MESSAGE_FAULTS.filter((fault) => fault !== "clockJump"),
       POKE_STEPS,

@@ -153,8 +153,10 @@ export class ProxyHealthWorld {
             clock: life.clock,
             recorder: RECORDER,
             node: async (name) => (await this.#feedOf(life, "nodes").objectsNamed([{ namespace: "", name }]))[0] ?? null,
-            state: (cursor) =>
-              this.isMute ? Promise.resolve(null) : this.network.call(life, this.controller, (brain) => brain.shardState(shard, cursor)),
+            state: (cursor, mayRest) => {
+              if (this.isMute) return Promise.resolve(null);
+              return this.network.call(life, this.controller, (brain) => brain.shardState(shard, cursor, mayRest));
+            },
             wakeAt: (atMs) => made.setAlarm(atMs),
             alarmAt: () => Promise.resolve(null),
           },

@@ -11,16 +11,14 @@ import type { StoreExtension } from "../../../src/api/store/state/extension";
 import type { StoreEngine } from "../../../src/api/store/engine/store-engine";
 import { PlainStore } from "../../../src/controllers/plain-store";
 import { overriding } from "../worlds/overriding";
-import type { SimPlatform } from "./platform/platform";
+import { CLUSTER, type SimPlatform } from "./platform/platform";
 import { fakeDigest } from "./platform/fake-digest";
 import type { Journal } from "./platform/journal";
 import { type Life, whileAlive } from "./platform/network";
-import { controllerOf, coordinatorOf, ipAddressesOf, lookUpNamespace, ownerOf } from "./peers";
+import { controllerOf, coordinatorOf, ipAddressesOf, lookUpNamespace, ownerOf, visitListOf } from "./peers";
 import type { ProtocolStep } from "./protocol-steps";
 import type { StoreTables } from "./tables";
 
-/** The id of the one cluster that is simulated. */
-const CLUSTER = "sim";
 /** Small, so that a few Services make several batches. */
 const DELETED_TOGETHER = 2;
 const DEFAULT_SERVICE = "default/kubernetes";
@@ -60,6 +58,7 @@ export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
   if (cluster.options.apiServerServiceIP === undefined) brain.defaultService.ensure = () => Promise.resolve();
   noteTurns(brain.store, tables.journal, () => "repairTurn");
   cluster.sabotage.services?.(brain, tables.ledger);
+  cluster.sabotage.visited?.(brain);
   return brain;
 }
 
@@ -107,12 +106,14 @@ export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorSt
 export function makeLeases(cluster: SimPlatform, life: Life): PlainStore {
   const tables = cluster.tables.leases;
   const ports = storePorts(cluster, life, { group: "coordination.k8s.io", resource: "leases", tables });
-  return new PlainStore({
+  const brain = new PlainStore({
     ...ports,
     peers: { ...ports.peers, followers: () => [], stores: () => [], endsNamespaces: () => true },
     isFollowed: false,
     advertiseAddresses: [],
   });
+  cluster.sabotage.visited?.(brain);
+  return brain;
 }
 
 export function storePorts(
@@ -124,6 +125,8 @@ export function storePorts(
   if (!definition) throw new Error(`no resource ${resource}`);
   const { store, publications } = tables;
   const { limits } = cluster;
+  const { commitMs = 0 } = cluster.options;
+  const alive = whileAlive(store, life);
   const quotas = limits?.rows(resource, life);
   const looked = <Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply> =>
     watched(cluster, life, { resource, journal: tables.journal }, extension);
@@ -136,7 +139,7 @@ export function storePorts(
     random: cluster.random,
     recorder: cluster.recorder(life),
     digest: fakeDigest,
-    storage: whileAlive(store, life),
+    storage: commitMs === 0 ? alive : overriding(alive, { sync: () => life.clock.sleep(commitMs) }),
     closedNamespaces: whileAlive(store, life),
     publications: {
       lastLoad: (key) => publications.get(key),
@@ -146,11 +149,13 @@ export function storePorts(
     peers: {
       namespace: (name) => lookUpNamespace(cluster, life, name),
       garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
+      visitList: () => visitListOf(cluster, life),
       ...limits?.peers(life),
     },
-    noteBusy: () => undefined,
+    noteBusy: (rhythm) => cluster.noteBusy(life, rhythm),
     controllersSet: () => undefined,
     end: () => Promise.reject(new Error("no simulated cluster is deleted")),
+    abort: () => life.die?.(),
     deletedTogether: DELETED_TOGETHER,
     extended: (extension) => limits?.judged(resource, looked(extension)) ?? looked(extension),
   };
@@ -173,6 +178,7 @@ function ledgerPeers(cluster: SimPlatform, life: Life): LedgerPeers {
   return {
     namespace: (name) => lookUpNamespace(cluster, life, name),
     garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
+    visitList: () => visitListOf(cluster, life),
     coordinator: () => coordinatorOf(cluster, life),
     owner: (uid) => ownerOf(cluster, life, uid),
     repair: () => controllerOf(cluster, life, "repair"),

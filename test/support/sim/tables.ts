@@ -42,6 +42,16 @@ class SimLedgerStorage extends MemoryLedgerStorage {
     this.noted.note("settle");
     super.releaseDelete(token);
   }
+
+  override releaseListAdd(...[list]: Parameters<MemoryLedgerStorage["releaseListAdd"]>): void {
+    this.noted.note("pend");
+    super.releaseListAdd(list);
+  }
+
+  override releaseListDelete(id: string): void {
+    this.noted.note("settle");
+    super.releaseListDelete(id);
+  }
 }
 
 /** Those of every store. */

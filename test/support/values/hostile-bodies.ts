@@ -1,7 +1,7 @@
 /** Bodies that are as large as a request may be and say as much as possible of one field: over each list and map of each kind that is served. */
 import { definitions } from "../../../src/api/registry/all";
 import { DeleteOptionsSchema } from "../../../src/api/schema/meta";
-import { VALUES_MAX, YAML_STEPS_MAX } from "../../../src/api/schema/decode-limits";
+import { VALUES_MAX, YAML_MAX_CHARS, YAML_STEPS_MAX } from "../../../src/api/schema/decode-limits";
 import type { Field, FieldType, MessageSchema } from "../../../src/api/schema/types";
 import type { BodyType } from "../../../src/worker/http/read/content-type";
 import type { Expected } from "../../../src/worker/http/read/decode-body";
@@ -13,7 +13,10 @@ export interface HostileBody {
   name: string;
   expected: Expected;
   type: BodyType;
-  bytes: Uint8Array;
+  /** the list or map that it fills, as `PodSpec.containers`; absent = its form is what is hostile, whatever the kind */
+  place?: string;
+  /** made when it is asked for: most runs use few of the bodies. `share` of what it is at most; absent = all */
+  bytes: (share?: number) => Uint8Array;
 }
 
 /** A kind that some request's body may be. */
@@ -33,7 +36,12 @@ interface Place {
   isMap: boolean;
 }
 
-/** Fields of a kind's own, of its spec and of its status. */
+/** The lists and maps of a kind, each as the message and its field: what the bodies of `hostileBodies` fill, in this kind or in an earlier one. */
+export function placesOf({ schema }: Expected): Set<string> {
+  return new Set([...placesIn(schema)].map(({ name }) => name));
+}
+
+/** Fields of a kind's own, of its spec and of its status; those of a template are one step deeper. */
 const SHALLOW = 2;
 /** Lists nest no deeper in any kind than this. */
 const DEPTH_MAX = 9;
@@ -51,15 +59,25 @@ function* placesAt({ name, type }: Field, owner: MessageSchema, path: readonly F
 }
 
 /** Items of a body: as many as its decoder takes, or nearly so. More of them are refused at once. */
-const ITEMS: Readonly<Record<BodyType, number>> = { json: VALUES_MAX / 3, yaml: YAML_STEPS_MAX / 5, protobuf: VALUES_MAX - 10 };
+const ITEMS: Readonly<Record<BodyType, (item: string) => number>> = {
+  json: (item) => Math.floor((VALUES_MAX - 20) / (1 + signsIn(item))),
+  yaml: () => YAML_STEPS_MAX / 5,
+  protobuf: () => VALUES_MAX - 10,
+};
+
+/** As VALUES_MAX counts them; the comma between two items is one more. */
+function signsIn(item: string): number {
+  return item.match(/[:,[{](?![^"]*"(?:[^"]*"[^"]*")*[^"]*$)/g)?.length ?? 0;
+}
 
 /** Bodies of each place in each encoding: of equal small items, of items that differ, and of nulls. */
 export function* hostileBodies(kinds: readonly Expected[] = BODY_KINDS, itemsMax = BODY_MAX_BYTES): Generator<HostileBody> {
   const known = new Set<string>();
   for (const expected of kinds) {
     for (const place of placesIn(expected.schema)) {
-      // Metadata is judged alike in all kinds. What stands deep in a Pod stands in a PodTemplate too, and in two lists of containers. Once is enough.
-      const isOwn = place.path.length <= SHALLOW && place.path[0]?.name !== "metadata";
+      // Metadata is judged alike in all kinds. What stands deep in a Pod stands in two lists of containers, too. Once is enough.
+      const [first] = place.path;
+      const isOwn = place.path.length <= (first?.name === "template" ? SHALLOW + 1 : SHALLOW) && first?.name !== "metadata";
       if (!isOwn && known.has(place.name)) continue;
       known.add(place.name);
       const items = place.path.length <= SHALLOW + 1 ? itemsOf(place.of) : itemsOf(place.of).slice(0, 1);
@@ -69,17 +87,42 @@ export function* hostileBodies(kinds: readonly Expected[] = BODY_KINDS, itemsMax
   }
 }
 
-/** Bodies whose form is hostile, whatever their kind is, as large as the kind takes them. */
+/** Kinds whose forms are tried as YAML: an object and a review. Its reader knows no schema, and what it has read is walked as JSON is. */
+const YAML_FORMS_OF: readonly string[] = ["ConfigMap", "TokenReview"];
+
+/** Bodies whose form is hostile, whatever their kind is, as large as the kind and the decoder take them. */
 export function* hostileForms(expected: Expected): Generator<HostileBody> {
-  const bytesMax = isReview(expected) ? REVIEW_MAX_BYTES : BODY_MAX_BYTES;
+  const types = YAML_FORMS_OF.includes(expected.kind) ? (["json", "yaml"] as const) : (["json"] as const);
   for (const [what, text] of FORMS) {
-    for (const type of ["json", "yaml"] as const) {
-      yield { name: `${expected.kind} ${what} as ${type}`, expected, type, bytes: bytesOf(text(bytesMax)).subarray(0, bytesMax) };
+    for (const type of types) {
+      const bytesMax = Math.min(bytesMaxOf(expected), type === "yaml" ? YAML_MAX_CHARS : BODY_MAX_BYTES);
+      const bytes = (share = 1): Uint8Array => {
+        const size = Math.max(FORM_MIN_BYTES, Math.floor(bytesMax * share));
+        return bytesOf(text(size)).subarray(0, size);
+      };
+      yield { name: `${expected.kind} ${what} as ${type}`, expected, type, bytes };
     }
   }
 }
 
+/** No form is smaller: some repeat what stands around it. */
+const FORM_MIN_BYTES = 2_048;
+
 type ItemAt = (i: number) => string;
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const SIGNS = `${LETTERS}0123456789`;
+
+const KEYS = LETTERS.length * SIGNS.length ** 2;
+/** A prime, so that all keys come, in an order that costs a sort most. */
+const KEY_STEP = 7_919;
+
+/** Keys of three signs: no shorter ones are as many as a document may have. */
+function keyAt(i: number): string {
+  const at = (i * KEY_STEP) % KEYS;
+  const [first, second, third] = [Math.floor(at / SIGNS.length ** 2), Math.floor(at / SIGNS.length) % SIGNS.length, at % SIGNS.length];
+  return LETTERS.charAt(first) + SIGNS.charAt(second) + SIGNS.charAt(third);
+}
 
 function itemsOf(of: FieldType): { what: string; itemAt: ItemAt }[] {
   switch (of.kind) {
@@ -91,6 +134,7 @@ function itemsOf(of: FieldType): { what: string; itemAt: ItemAt }[] {
         { what: "{}", itemAt: () => "{}" },
         { what: "null", itemAt: () => "null" },
         ...(text ? [{ what: `{${text.name}}`, itemAt: (i: number) => `{"${text.name}":"a${i.toString(36)}"}` }] : []),
+        ...(text ? [{ what: `{${text.name} twice}`, itemAt: () => `{"${text.name}":"a","${text.name}":"b"}` }] : []),
         ...(text && number
           ? [
               {
@@ -116,6 +160,8 @@ function itemsOf(of: FieldType): { what: string; itemAt: ItemAt }[] {
     case "quantity":
       return [
         { what: "quantities", itemAt: (i) => String(i) },
+        { what: "quantities of a family", itemAt: (i) => `"${i}Ki"` },
+        { what: "tiny quantities", itemAt: () => '"1e-999"' },
         { what: "long quantities", itemAt: (i) => `"${i}${"1".repeat(100)}.5Ki"` },
       ];
     case "list":
@@ -130,31 +176,35 @@ function itemsOf(of: FieldType): { what: string; itemAt: ItemAt }[] {
   }
 }
 
-/** Larger ones are refused before they are decoded. */
-function isReview({ kind }: Expected): boolean {
+export function isReview({ kind }: Expected): boolean {
   return REVIEWS.some((review) => review.kind === kind);
 }
 
-function* textBodies(expected: Expected, { path, isMap }: Place, what: string, itemAt: ItemAt, itemsMax: number): Generator<HostileBody> {
-  const bytesMax = isReview(expected) ? REVIEW_MAX_BYTES : BODY_MAX_BYTES;
+/** Larger ones are refused before they are decoded. */
+function bytesMaxOf(expected: Expected): number {
+  return isReview(expected) ? REVIEW_MAX_BYTES : BODY_MAX_BYTES;
+}
+
+/** Of so many things, the part that belongs to a text of `bytes`, where the largest text has all. */
+function shareOf(most: number, bytes: number): number {
+  return Math.ceil((most * bytes) / BODY_MAX_BYTES);
+}
+
+function* textBodies(expected: Expected, place: Place, what: string, itemAt: ItemAt, itemsMax: number): Generator<HostileBody> {
+  const { path, isMap, name } = place;
+  const bytesMax = bytesMaxOf(expected);
   const where = `${expected.kind} ${path.map(({ name, type }) => name + (type.kind === "list" ? "[]" : type.kind === "map" ? "{}" : "")).join(".")} = ${what}`;
   const [head, tail] = around(path);
-  const member: ItemAt = isMap ? (i) => `"a${i.toString(36)}":${itemAt(i)}` : itemAt;
+  const member: ItemAt = isMap ? (i) => `"${keyAt(i)}":${itemAt(i)}` : itemAt;
   for (const type of ["json", "yaml"] as const) {
-    yield {
-      name: `${where} as ${type}`,
-      expected,
-      type,
-      bytes: bytesOf(filled(head, tail, member, ",", Math.min(ITEMS[type], itemsMax), bytesMax)),
-    };
+    const items = Math.min(ITEMS[type](member(0)), itemsMax);
+    const bytes = (share = 1): Uint8Array => bytesOf(filled(head, tail, member, ",", bytesMax * share, items * share));
+    yield { name: `${where} as ${type}`, expected, type, place: name, bytes };
   }
-  if (path.length <= 3)
-    yield {
-      name: `${where} as yaml in lines`,
-      expected,
-      type: "yaml",
-      bytes: bytesOf(inLines(path, isMap, itemAt, Math.min(ITEMS.yaml, itemsMax), bytesMax)),
-    };
+  if (path.length > 3) return;
+  const items = Math.min(ITEMS.yaml(itemAt(0)), itemsMax);
+  const bytes = (share = 1): Uint8Array => bytesOf(inLines(path, isMap, itemAt, bytesMax * share, items * share));
+  yield { name: `${where} as yaml in lines`, expected, type: "yaml", place: name, bytes };
 }
 
 /** What stands before and behind the items of the last field of `path`; lists on the way have one item, maps one member. */
@@ -182,7 +232,7 @@ function around(path: readonly Field[]): [string, string] {
   return [head, tail];
 }
 
-function filled(head: string, tail: string, itemAt: ItemAt, between: string, itemsMax = BODY_MAX_BYTES, bytesMax = BODY_MAX_BYTES): string {
+function filled(head: string, tail: string, itemAt: ItemAt, between: string, bytesMax: number, itemsMax = bytesMax): string {
   const parts = [head];
   let length = head.length + tail.length;
   for (let i = 0; i < itemsMax; i++) {
@@ -196,7 +246,7 @@ function filled(head: string, tail: string, itemAt: ItemAt, between: string, ite
 }
 
 /** The same in block style. */
-function inLines(path: readonly Field[], isMap: boolean, itemAt: ItemAt, itemsMax: number, bytesMax: number): string {
+function inLines(path: readonly Field[], isMap: boolean, itemAt: ItemAt, bytesMax: number, itemsMax: number): string {
   let head = "";
   let indent = "";
   for (const field of path) {
@@ -213,23 +263,39 @@ function inLines(path: readonly Field[], isMap: boolean, itemAt: ItemAt, itemsMa
       indent += " ";
     }
   }
-  return filled(head, "", (i) => `${indent}${isMap ? `a${i.toString(36)}: ` : "- "}${itemAt(i)}\n`, "", itemsMax, bytesMax);
+  return filled(head, "", (i) => `${indent}${isMap ? `${keyAt(i)}: ` : "- "}${itemAt(i)}\n`, "", bytesMax, itemsMax);
 }
+
+const DEEP_LIST = "[".repeat(900) + "]".repeat(900);
 
 /** Forms that have nothing to do with a field. */
 const FORMS: readonly (readonly [string, (bytes: number) => string])[] = [
   ["a long name", (bytes) => `{"metadata":{"name":"${"a".repeat(bytes - 100)}"}}`],
   ["a long kind", (bytes) => `{"kind":"${"a".repeat(bytes - 100)}"}`],
   ["a long unknown field", (bytes) => `{"${"a".repeat(bytes - 100)}":1}`],
-  ["unknown fields", (bytes) => filled("{", "}", (i) => `"u${i}":1`, ",").slice(0, bytes)],
-  ["a field many times", () => filled("{", "}", () => `"metadata":{}`, ",")],
-  ["an unknown field many times", () => filled("{", "}", () => `"u":0`, ",")],
+  ["unknown fields", (bytes) => filled("{", "}", (i) => `"u${i}":1`, ",", bytes)],
+  ["a field many times", (bytes) => filled("{", "}", () => `"metadata":{}`, ",", bytes)],
+  ["an unknown field many times", (bytes) => filled("{", "}", () => `"u":0`, ",", bytes)],
+  [
+    "as many unknown fields as are taken",
+    (bytes) => filled("{", "}", (i) => `"${keyAt(i)}":1`, ",", bytes, shareOf(VALUES_MAX / 2 - 5, bytes)),
+  ],
+  ["one field as often as is taken", (bytes) => filled("{", "}", () => `"metadata":{}`, ",", bytes, shareOf(VALUES_MAX / 3 - 5, bytes))],
+  ["one unknown field as often as is taken", (bytes) => filled("{", "}", () => `"u":0`, ",", bytes, shareOf(VALUES_MAX / 2 - 5, bytes))],
+  ["as many empty lists as are taken", (bytes) => filled('{"a":[', "]}", () => "[]", ",", bytes, shareOf(VALUES_MAX / 2 - 5, bytes))],
+  ["as many zeros as are taken", (bytes) => filled('{"a":[', "]}", () => "0", ",", bytes, shareOf(VALUES_MAX - 10, bytes))],
+  ["as many deep lists as are taken", (bytes) => filled('{"a":[', "]}", () => DEEP_LIST, ",", bytes, shareOf(VALUES_MAX / 901 - 1, bytes))],
   ["brackets", (bytes) => "[".repeat(bytes)],
   ["braces", (bytes) => '{"a":'.repeat(bytes / 5 - 1)],
   ["closed brackets", (bytes) => `{"a":${"[".repeat(bytes / 2 - 10)}${"]".repeat(bytes / 2 - 10)}}`],
-  ["empty lists", () => filled('{"a":[', "]}", () => "[]", ",")],
-  ["zeros", () => filled('{"a":[', "]}", () => "0", ",")],
-  ["long numbers", () => filled('{"a":[12345678901234567890,', "]}", () => "0", ",")],
+  ["empty lists", (bytes) => filled('{"a":[', "]}", () => "[]", ",", bytes)],
+  ["zeros", (bytes) => filled('{"a":[', "]}", () => "0", ",", bytes)],
+  ["long numbers", (bytes) => filled('{"a":[12345678901234567890,', "]}", () => "0", ",", bytes)],
+  [
+    "a long number before members",
+    (bytes) =>
+      `{"a":12345678901234567890,"metadata":{"annotations":{${filled("", "", (i) => `"${keyAt(i)}":""`, ",", bytes - 100, shareOf(140_000, bytes))}}}}`,
+  ],
   ["one long number", (bytes) => `{"a":${"1".repeat(bytes - 10)}}`],
   ["blanks", (bytes) => `{${" ".repeat(bytes - 2)}}`],
   ["lines", (bytes) => "\n".repeat(bytes)],
@@ -248,7 +314,7 @@ const FORMS: readonly (readonly [string, (bytes: number) => string])[] = [
   ["a long comment", (bytes) => `#${"a".repeat(bytes - 10)}`],
   ["document ends", (bytes) => "---\n".repeat(bytes / 4)],
   ["directives", (bytes) => "%a\n".repeat(bytes / 3)],
-  ["keys without values", () => filled("", "", (i) => `k${i}:\n`, "")],
+  ["keys without values", (bytes) => filled("", "", (i) => `k${i}:\n`, "", bytes)],
   ["questions", (bytes) => "? ".repeat(bytes / 2)],
   ["questions in lines", (bytes) => "?\n".repeat(bytes / 2)],
   ["dashes", (bytes) => "- ".repeat(bytes / 2)],
@@ -257,26 +323,26 @@ const FORMS: readonly (readonly [string, (bytes: number) => string])[] = [
   ["commas in a list", (bytes) => `[${",".repeat(bytes - 2)}]`],
   ["closing brackets", (bytes) => "]".repeat(bytes)],
   ["closing braces in a map", (bytes) => `a: b\n${"}".repeat(bytes - 5)}`],
-  ["anchors", () => filled("- ", "", (i) => `&a${i}\n- `, "")],
-  ["anchors together", () => filled("a: ", "", (i) => `&a${i} `, "")],
+  ["anchors", (bytes) => filled("- ", "", (i) => `&a${i}\n- `, "", bytes)],
+  ["anchors together", (bytes) => filled("a: ", "", (i) => `&a${i} `, "", bytes)],
   ["hex escapes that are none", (bytes) => `a: "${"\\xzz".repeat(bytes / 4 - 5)}"`],
   ["long escapes that are none", (bytes) => `a: "${"\\Uffffffff".repeat(bytes / 10 - 5)}"`],
   ["maps in keys of maps", (bytes) => `${"? ".repeat(240)}${"a ".repeat(bytes / 2 - 250)}`],
   ["the same in braces", (bytes) => `${"{? ".repeat(240)}${"a b ".repeat(bytes / 8)}${" : b}".repeat(240)}`],
   ["lists in keys of lists", (bytes) => `${"[".repeat(200)}${"a,".repeat(bytes / 8)}${"]: b]".repeat(199)}]`],
-  ["tags that do not end", () => filled("", "", () => "- !<x y\n", "")],
+  ["tags that do not end", (bytes) => filled("", "", () => "- !<x y\n", "", bytes)],
   ["a long tag many times", (bytes) => `%TAG !e! ${"x".repeat(bytes / 4)}\n---\n${"- !e!a b\n".repeat(bytes / 40)}`],
   ["comments behind empty lines", (bytes) => `- a\n-${"\n".repeat(bytes / 100)}${"  #\n".repeat(bytes / 100)}`],
   ["an alias of a wide list", (bytes) => `- &a [${"a,".repeat(bytes / 100)}]\n${"- *a\n".repeat(99)}`],
-  ["aliases", () => filled("- &a a\n", "", () => `- *a\n`, "")],
-  ["tags", () => filled("", "", () => `- !a\n`, "")],
+  ["aliases", (bytes) => filled("- &a a\n", "", () => `- *a\n`, "", bytes)],
+  ["tags", (bytes) => filled("", "", () => `- !a\n`, "", bytes)],
   ["tags together", (bytes) => `a: ${"!a ".repeat(bytes / 3 - 5)}`],
-  ["merge keys", () => filled("a: &a {b: c}\n", "", (i) => `k${i}: {<<: *a}\n`, "")],
+  ["merge keys", (bytes) => filled("a: &a {b: c}\n", "", (i) => `k${i}: {<<: *a}\n`, "", bytes)],
   ["a long word", (bytes) => `a: ${"b".repeat(bytes - 10)}`],
   ["a long number in YAML", (bytes) => `a: ${"1_".repeat(bytes / 2 - 10)}1`],
   ["a long octal", (bytes) => `a: 0${"7".repeat(bytes - 10)}`],
   ["words without a colon", (bytes) => "a ".repeat(bytes / 2)],
-  ["deeper and deeper lines", () => filled("", "", (i) => `${" ".repeat(i)}a:\n`, "")],
+  ["deeper and deeper lines", (bytes) => filled("", "", (i) => `${" ".repeat(i)}a:\n`, "", bytes)],
   ["control characters", (bytes) => `{"a":"${"\u0001".repeat(bytes - 10)}"}`],
   ["a percent of each", (bytes) => "@`%\t".repeat(bytes / 4)],
   ["carriage returns", (bytes) => "a: b\r\n".repeat(bytes / 6)],
@@ -289,13 +355,24 @@ function bytesOf(text: string): Uint8Array {
 }
 
 /** As many empty items as fit, two bytes each. */
-function protobufBody(expected: Expected, { path, of, isMap }: Place, itemsMax: number): HostileBody {
+function protobufBody(expected: Expected, place: Place, itemsMax: number): HostileBody {
+  const where = place.path.map(({ name }) => name).join(".");
+  return {
+    name: `${expected.kind} ${where} as protobuf`,
+    expected,
+    type: "protobuf",
+    place: place.name,
+    bytes: (share = 1) => protobufBytes(expected, place, itemsMax, share),
+  };
+}
+
+function protobufBytes(expected: Expected, { path, of, isMap }: Place, itemsMax: number, share: number): Uint8Array {
   const last = path[path.length - 1];
-  const where = path.map(({ name }) => name).join(".");
   const tag = varint(((last?.number ?? 0) << 3) | wireOf(of, isMap));
   const item = [...tag, 0];
   const headMax = 200;
-  const count = Math.min(Math.floor((BODY_MAX_BYTES - headMax) / item.length), ITEMS.protobuf - path.length, itemsMax);
+  const most = Math.min(Math.floor((BODY_MAX_BYTES - headMax) / item.length), ITEMS.protobuf("") - path.length, itemsMax);
+  const count = Math.ceil(most * share);
   let bytes = new Uint8Array(count * item.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = item[i % item.length] ?? 0;
   for (const field of [...path].slice(0, -1).reverse()) {
@@ -304,8 +381,7 @@ function protobufBody(expected: Expected, { path, of, isMap }: Place, itemsMax: 
     bytes = delimited(field.number, bytes);
   }
   const typeMeta = joined(delimited(1, ENCODER.encode(apiVersionOf(expected))), delimited(2, ENCODER.encode(expected.kind)));
-  const body = joined(Uint8Array.of(0x6b, 0x38, 0x73, 0), delimited(1, typeMeta), delimited(2, bytes));
-  return { name: `${expected.kind} ${where} as protobuf`, expected, type: "protobuf", bytes: body };
+  return joined(Uint8Array.of(0x6b, 0x38, 0x73, 0), delimited(1, typeMeta), delimited(2, bytes));
 }
 
 function apiVersionOf({ group, version }: Expected): string {

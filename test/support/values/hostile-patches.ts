@@ -59,6 +59,9 @@ function* strategicMerges(): Generator<HostilePatch> {
   yield strategic("a long order", "Service", { spec: { "$setElementOrder/ports": order, ports: order.slice(0, 10_000) } });
   const deleted = many(40_000, (port) => ({ port, $patch: "delete" }));
   yield strategic("deletions, most of what is not there", "Service", { spec: { ports: deleted } });
+  const labels = Object.fromEntries(many(140_000, (i) => [`k${(i * 7_919) % 140_000}`, ""] as const));
+  yield strategic("a directive that is none, in a large map", "Service", { metadata: { labels: { ...labels, $patch: "x" } } });
+  yield strategic("a large map with an unknown field beside it", "Service", { metadata: { labels }, spec: { u: 1 } });
 }
 
 /** The `i`th spelling of one step. */

@@ -8,6 +8,7 @@ import { apiVersionOf, spliceTypeMeta, typeHead } from "../../../src/api/meta/ty
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { DeleteOptionsRequest, GetResult, Subresource, WriteResult } from "../../../src/api/rpc/store";
 import { listPage } from "../../../src/api/store/list/list-page";
+import { readList } from "../values/list-body";
 import { startWatch } from "../../../src/api/store/watch/watch-start";
 import type { WatchSink } from "../../../src/api/store/hub/watch-hub";
 import type { SendLike, Sent } from "../../../src/clients/elector/send-like";
@@ -115,9 +116,7 @@ export class ApiWorld {
     const request = collectionRequest(world.definition, { namespace, fieldSelector: query.get("fieldSelector") ?? "" });
     const page = listPage(world.store, request, world.definition);
     if (!page.ok) return answerOf(page.error.code ?? 500, JSON.stringify(page.error));
-    if (page.value.encoding !== "json") throw new Error("JSON was asked for");
-    const { envelope, rows } = page.value;
-    return answerOf(200, `${envelope.head}${rows.join(",")}${envelope.tail}`);
+    return answerOf(200, JSON.stringify(readList(page.value)));
   }
 
   #watch({ world, namespace }: Asked, query: URLSearchParams): FetchAnswer {

@@ -10,9 +10,10 @@ import { leasesDefinition } from "../../../src/api/registry/leases/definition";
 import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
-import type { DeleteOptionsRequest, ObjectKey, WriteResult } from "../../../src/api/rpc/store";
+import type { DeleteOptionsRequest, ObjectKey, StoreNews, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
-import { changesLinks, ObjectLinksReader } from "../../../src/api/store/feeds/object-links-reader";
+import { ObjectLinksReader } from "../../../src/api/store/feeds/object-links-reader";
+import { changesLinks } from "../../../src/api/store/state/link-changes";
 import { MemoryGraphStorage } from "../memory/graph-storage";
 import { createRequest, DELETE, StoreWorld, WRITE } from "./store-world";
 import { SimScheduler } from "../sim/platform/scheduler";
@@ -38,6 +39,8 @@ export class CollectorWorld {
   readonly told: EventReport[] = [];
   /** calls to stores: `pods metadataOf` */
   calls: string[] = [];
+  /** resources that nobody ever wrote to */
+  readonly unused = new Set<string>();
   /** removals in order: `Pod ns/a` */
   readonly removed: string[] = [];
   fault: (call: string) => Fault = () => undefined;
@@ -53,8 +56,14 @@ export class CollectorWorld {
   beforeWrite: (key: ObjectKey) => Promise<void> = () => Promise.resolve();
   onRemoval: (kind: WorldKind, object: KubeObject) => void = () => undefined;
   collector: GarbageCollector;
+  /** what stores have to tell the collector */
+  readonly #news: StoreNews[] = [];
 
-  constructor(historyEntries = 1_000) {
+  /** @param savedTogether of few nodes the collector saves each page by itself */
+  constructor(
+    historyEntries = 1_000,
+    private readonly savedTogether = 500,
+  ) {
     const store = (kind: WorldKind): WorldStore => this.#store(kind, historyEntries);
     this.stores = { Lease: store("Lease"), Pod: store("Pod"), Node: store("Node") };
     this.collector = this.#collector();
@@ -65,9 +74,18 @@ export class CollectorWorld {
     this.collector = this.#collector();
   }
 
-  async run(): Promise<{ left: boolean }> {
-    const { left } = await this.scheduler.run(this.collector.run());
+  /** `isPoked`: only pokes ask for the pass. */
+  async run(isPoked = false): Promise<{ left: boolean }> {
+    const { left } = await this.scheduler.run(this.collector.run(isPoked));
     return { left };
+  }
+
+  /** Delivers what stores had to tell since the last call, `times` each, and runs a pass if that asks for one. Answers whether it did. */
+  async poked(times: () => number = () => 1): Promise<boolean> {
+    for (const news of this.#news.splice(0)) for (let i = times(); i > 0; i--) this.collector.hears([news]);
+    if (!this.collector.wants) return false;
+    await this.run(true);
+    return true;
   }
 
   /** Passes until no work is left; answers the number of passes. */
@@ -126,7 +144,10 @@ export class CollectorWorld {
   }
 
   #store(kind: WorldKind, entriesMax: number): WorldStore {
-    const noted = (revision: number): void => links.noteRelevant(revision);
+    const noted = (revision: number): void => {
+      links.noteRelevant(revision);
+      this.#news.push({ store: storeName(DEFINITIONS[kind]), incarnation: world.store.incarnation, revision });
+    };
     const extension: StoreExtension<undefined> = {
       committed: (change) => {
         if (changesLinks(change)) noted(change.revision);
@@ -147,7 +168,8 @@ export class CollectorWorld {
       log: (level: string, event: string, fields: object = {}) => void this.logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
     };
     const events = { report: (event: EventReport) => void this.told.push(event), flush: () => Promise.resolve() };
-    return new GarbageCollector({ clock: this.scheduler.clock(), storage: this.storage, stores, recorder, events });
+    const { storage, savedTogether } = this;
+    return new GarbageCollector({ clock: this.scheduler.clock(), storage, stores, recorder, events, savedTogether });
   }
 
   #collected({ world, links }: WorldStore): CollectedStore {
@@ -166,6 +188,7 @@ export class CollectorWorld {
     };
     return {
       name: storeName(definition),
+      isUnused: () => Promise.resolve(this.unused.has(definition.resource)),
       group: definition.group,
       version: definition.versions[0] ?? "",
       changesSince: (cursor, limit) => call("changesSince", () => links.changesSince(cursor, Math.min(limit, this.changesAtOnce))),

@@ -5,7 +5,8 @@
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
-import type { WrittenStore } from "../../../src/controllers/followed/called-store";
+import type { StoreNews } from "../../../src/api/rpc/store";
+import { ownWrites, type WrittenStore } from "../../../src/controllers/followed/called-store";
 import type { RowStorage } from "../../../src/controllers/followed/row-storage";
 import { Controller, type Pass } from "../../../src/controllers/frame/controller";
 import type { FramePorts } from "../../../src/controllers/frame/frame";
@@ -88,8 +89,15 @@ export class ControllerWorld<Kind extends string> {
     return this.objects(kind).map(({ metadata }) => metadata?.name ?? "");
   }
 
-  poke(): void {
-    void this.#controller?.poke();
+  /** `news` absent = the poke names no store, as cron's. */
+  poke(news?: StoreNews[]): void {
+    void this.#controller?.poke(news);
+  }
+
+  /** What a poke of the store says now. */
+  news(kind: Kind): StoreNews {
+    const { incarnation, revision } = this.stores[kind].store;
+    return { store: kind, incarnation, revision };
   }
 
   pass(durationMs: number): Promise<void> {
@@ -108,8 +116,8 @@ export class ControllerWorld<Kind extends string> {
   #store(kind: Kind, seed: number): StoreWorld {
     const { definitions, follows, historyEntries = 10_000 } = this.options;
     const historyBounds = { entriesMax: historyEntries, sizeMax: 1e9, trimEntries: 1 };
-    const extension = { turnCommitted: () => void ((follows?.includes(kind) ?? true) && this.poke()) };
-    return new StoreWorld({ definition: definitions[kind], scheduler: this.scheduler, historyBounds, extension, seed });
+    const observer = { turnCommitted: () => void ((follows?.includes(kind) ?? true) && this.poke([this.news(kind)])) };
+    return new StoreWorld({ definition: definitions[kind], scheduler: this.scheduler, historyBounds, observers: [observer], seed });
   }
 
   #wake(): void {
@@ -154,11 +162,15 @@ export class ControllerWorld<Kind extends string> {
       await this.#point();
       return result;
     };
+    const { heard, onWritten } = ownWrites();
     return {
+      resource: kind,
+      onWritten,
       objectsSince: (cursor, limit) => call("objectsSince", () => feed.objectsSince(cursor, limit)),
       objectsAfter: (after, limit) => call("objectsAfter", () => feed.objectsAfter(after, Math.min(limit, 2))),
       objectsNamed: (keys) => call("objectsNamed", () => feed.objectsNamed(keys)),
-      write: (request) => call(`${request.verb} ${"key" in request ? request.key.name : ""}`, () => store.write(request)),
+      write: async (request) =>
+        heard(await call(`${request.verb} ${"key" in request ? request.key.name : ""}`, () => store.write(request))),
     };
   }
 

@@ -144,7 +144,14 @@ export class CoordinatorWorld {
     if (known) return known;
     const storage = this.ownerStorages.get(uid) ?? new MemoryOwnerStorage();
     this.ownerStorages.set(uid, storage);
-    const made = new Owner({ storage, clock: this.#clock(() => true), random: this.random, recorder: { log: () => undefined } });
+    const made = new Owner({
+      storage,
+      durable: () => Promise.resolve(),
+      abort: () => this.#owners.delete(uid),
+      clock: this.#clock(() => true),
+      random: this.random,
+      recorder: { log: () => undefined },
+    });
     this.#owners.set(uid, made);
     return made;
   }

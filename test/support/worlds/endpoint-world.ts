@@ -9,13 +9,14 @@ import { nodesDefinition } from "../../../src/api/registry/nodes/definition";
 import { podsDefinition } from "../../../src/api/registry/pods/definition";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { servicesDefinition } from "../../../src/api/registry/services/definition";
-import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
+import { qualifiedResource } from "../../../src/api/meta/status";
+import type { StoreNews, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import { Controller } from "../../../src/controllers/frame/controller";
 import { endpointsPass } from "../../../src/endpoints/controller/endpoints-pass";
 import { savedCounts } from "../../../src/endpoints/controller/kept-counts";
 import { mirrorPass } from "../../../src/endpoints/controller/mirror-pass";
-import type { WrittenStore } from "../../../src/controllers/followed/called-store";
+import { ownWrites, type WrittenStore } from "../../../src/controllers/followed/called-store";
 import type { EndpointControllerPorts } from "../../../src/endpoints/controller/ports";
 import { slicesPass } from "../../../src/endpoints/controller/slices-pass";
 import { MemoryRowStorage } from "../memory/row-storage";
@@ -93,8 +94,9 @@ export class EndpointWorld {
     this.#controllers = [];
   }
 
-  poke(): void {
-    for (const controller of this.#controllers) void controller.poke();
+  /** `news` absent = the poke names no store, as cron's. */
+  poke(news?: StoreNews[]): void {
+    for (const controller of this.#controllers) void controller.poke(news);
   }
 
   /** Time passes until everything that is due now is done. */
@@ -174,8 +176,12 @@ export class EndpointWorld {
   #store(kind: Kind): StoreWorld {
     const definition: ResourceDefinition = DEFINITIONS[kind];
     const historyBounds = { entriesMax: this.#options.historyEntries, sizeMax: 1e9, trimEntries: 1 };
-    const extension = { turnCommitted: () => this.poke() };
-    return new StoreWorld({ definition, scheduler: this.scheduler, extension, historyBounds, seed: kind.length });
+    const news = (): StoreNews => {
+      const { incarnation, revision } = this.stores[kind].store;
+      return { store: qualifiedResource(definition), incarnation, revision };
+    };
+    const observers = [{ turnCommitted: () => this.poke([news()]) }];
+    return new StoreWorld({ definition, scheduler: this.scheduler, observers, historyBounds, seed: kind.length });
   }
 
   #controller(name: Name, life: number): Controller {
@@ -235,11 +241,15 @@ export class EndpointWorld {
       if (fault === "lost") throw new Error("lost");
       return answer;
     };
+    const { heard, onWritten } = ownWrites();
     return {
+      onWritten,
+      resource: qualifiedResource(DEFINITIONS[kind]),
       objectsSince: (cursor, limit) => call("objectsSince", () => feed().objectsSince(cursor, limit)),
       objectsAfter: (after, limit) => call("objectsAfter", () => feed().objectsAfter(after, Math.min(limit, 3))),
       objectsNamed: (keys) => call("objectsNamed", () => feed().objectsNamed(keys)),
-      write: (request: WriteRequest) => call(request.verb, () => world.store.write(request), "object" in request ? request.object : ""),
+      write: async (request: WriteRequest) =>
+        heard(await call(request.verb, () => world.store.write(request), "object" in request ? request.object : "")),
     };
   }
 }

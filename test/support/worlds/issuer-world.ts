@@ -48,6 +48,8 @@ export class IssuerWorld {
   readonly pages = new Map<string, unknown>();
   readonly fetched: string[] = [];
   readonly asked: string[] = [];
+  /** of the authenticator */
+  digests = 0;
   readonly lines: unknown[] = [];
   readonly uids = new Map<string, string>([["default/web", "u1"]]);
   readonly bound = new Map<string, string>();
@@ -86,7 +88,10 @@ export class IssuerWorld {
     };
     return new Authenticator(settings, {
       clock: { now: () => this.now, after: () => () => undefined },
-      digest: systemDigest,
+      digest: (bytes) => {
+        this.digests++;
+        return systemDigest(bytes);
+      },
       recorder: { log: (...line) => void this.lines.push(line) },
       verifyToken: (id, secret) => call("verifyToken", () => this.book.verify(id, secret)),
       serviceAccounts: (cluster) => Promise.resolve(cluster === "team" ? source : undefined),

@@ -2,7 +2,7 @@
 import type { EventReport } from "../../../src/api/events/event-recorder";
 import type { Lease, Node, Pod, Taint } from "../../../src/api/meta/kubernetes";
 import { rfc3339Micros, rfc3339Seconds } from "../../../src/api/meta/time";
-import type { WriteResult } from "../../../src/api/rpc/store";
+import type { StoreNews, WriteResult } from "../../../src/api/rpc/store";
 import { objectValuesSince } from "../../../src/api/store/feeds/object-values-reader";
 import { Controller } from "../../../src/controllers/frame/controller";
 import { lifecyclePass } from "../../../src/nodes/lifecycle/lifecycle-pass";
@@ -33,6 +33,10 @@ export class NodeWorld extends EndpointWorld {
   /** looks at the Leases */
   looks = 0;
   leasesFault: "down" | undefined;
+  /** False: the store runs the release before. */
+  leasesTellTimes = true;
+  /** when the object of their store began */
+  leasesSince = 0;
   /** not yet there when the first pokes come, in the constructor */
   private lifecycle: Controller | undefined;
   #nodeLife = 0;
@@ -45,12 +49,19 @@ export class NodeWorld extends EndpointWorld {
     // Renewals end the history all the time.
     const historyBounds = { entriesMax: 5, sizeMax: 1e9, trimEntries: 1 };
     this.leases = new StoreWorld({ scheduler: this.scheduler, historyBounds, seed: 77 });
+    this.leasesSince = this.scheduler.now;
     this.startLifecycle();
   }
 
-  override poke(): void {
-    super.poke();
-    void this.lifecycle?.poke();
+  /** The store of Leases begins anew, with what is on disk. */
+  restartLeases(): void {
+    this.leases.restart();
+    this.leasesSince = this.scheduler.now;
+  }
+
+  override poke(news?: StoreNews[]): void {
+    super.poke(news);
+    void this.lifecycle?.poke(news);
   }
 
   /** Cron asks for a pass. */
@@ -205,7 +216,9 @@ export class NodeWorld extends EndpointWorld {
           await clock.sleep(1);
           this.looks++;
           if (this.leasesFault) throw new Error(this.leasesFault);
-          return objectValuesSince(this.leases.store, clock, question, cursor);
+          const values = await objectValuesSince(this.leases.store, clock, question, cursor);
+          if (!this.leasesTellTimes) return { ...values, values: values.values.map(([key, value, revision]) => [key, value, revision]) };
+          return { ...values, servingMs: this.scheduler.now - this.leasesSince };
         },
       },
       graceMs: 50_000,

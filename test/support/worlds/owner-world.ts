@@ -7,6 +7,10 @@ import { seededRandom } from "../sim/platform/seeded-random";
 export class OwnerWorld {
   readonly storage = new MemoryOwnerStorage();
   readonly logged: { level: string; event: string }[] = [];
+  /** why objects over the storage were ended; the test restarts them */
+  readonly aborted: string[] = [];
+  /** of the storage's commits */
+  durable: () => Promise<void> = () => Promise.resolve();
   nowMs = 1_700_000_000_000;
   owner: Owner;
   readonly #random;
@@ -50,6 +54,8 @@ export class OwnerWorld {
   #start(): Owner {
     return new Owner({
       storage: this.storage,
+      durable: () => this.durable(),
+      abort: (reason) => void this.aborted.push(reason),
       clock: {
         now: () => this.nowMs,
         sleep: () => Promise.resolve(),

@@ -45,11 +45,16 @@ export const WRITE: WriteOptions = {
 };
 export const DELETE: DeleteOptionsRequest = { dryRun: false, preconditions: {}, propagationPolicy: "", gracePeriodSeconds: undefined };
 
-/** One store on memory ports in virtual time; leases unless told otherwise. Namespaces are Active unless listed in `namespaces`. */
+/** Leases whose renewals are written as any other change. */
+const { renewed: _, ...WRITTEN_LEASES } = leasesDefinition;
+
+/** One store on memory ports in virtual time; such leases unless told otherwise. Namespaces are Active unless listed in `namespaces`. */
 export class StoreWorld<Supply = undefined> {
   readonly storage = new MemoryStoreStorage();
   readonly scheduler: SimScheduler;
   readonly logged: { level: string; event: string }[] = [];
+  /** why objects over the storage were ended; the test restarts them */
+  readonly aborted: string[] = [];
   /** answers of the namespaces store; a name that is not listed is an Active namespace */
   readonly namespaces = new Map<string, GetResult | Promise<GetResult>>();
   readonly definition: ResourceDefinition;
@@ -64,7 +69,7 @@ export class StoreWorld<Supply = undefined> {
   constructor(options: StoreWorldOptions<Supply> = {}) {
     this.#options = options;
     this.scheduler = options.scheduler ?? new SimScheduler();
-    this.definition = options.definition ?? leasesDefinition;
+    this.definition = options.definition ?? WRITTEN_LEASES;
     this.#random = seededRandom(options.seed ?? 1);
     this.restart(options.serverStartedAt);
   }
@@ -85,6 +90,7 @@ export class StoreWorld<Supply = undefined> {
       context: () => ({ now: clock.now(), serviceFamilies: ["IPv4"] }),
       ...(extension ? { extension } : {}),
       observers,
+      abort: (reason) => void this.aborted.push(reason),
       ...(this.definition.namespaced ? { namespaces: this.guard } : {}),
       ...(historyBounds ? { historyBounds } : {}),
       ...(countedTogether ? { countedTogether } : {}),
@@ -135,7 +141,7 @@ export class StoreWorld<Supply = undefined> {
 
   /** Types and keys of the history after a revision. */
   history(after = 0): string[] {
-    return this.storage.historySince(after, 10_000).map(({ type, key }) => `${type} ${key}`);
+    return this.store.history.historySince(after, 10_000).map(({ type, key }) => `${type} ${key}`);
   }
 
   watch(request: Partial<CollectionRequest> = {}): Watched {
@@ -194,24 +200,13 @@ export interface SeenEvent {
   object: KubeObject & { code?: number; message?: string; columnDefinitions?: unknown; rows?: { cells: unknown[] }[] };
 }
 
-/** A watch whose bytes are kept. `slow`: they count as backlog, as for a client that takes nothing. */
-export class Watched implements WatchSink {
+/** What a client of a watch was sent. `slow`: its bytes count as backlog, as of one that takes nothing. */
+export class KeptSink implements WatchSink {
   readonly chunks: Uint8Array[] = [];
   state: "open" | "ended" | "aborted" = "open";
   backlog = 0;
   probes = 0;
   slow = false;
-  readonly stop: () => void;
-  readonly refused;
-
-  constructor(
-    world: Pick<StoreWorld<never>, "definition"> & { store: Parameters<typeof startWatch>[0] },
-    request: Partial<CollectionRequest>,
-  ) {
-    const started = startWatch(world.store, collectionRequest(world.definition, { verb: "watch", ...request }), world.definition, this);
-    this.stop = started.ok ? () => started.value.stop() : () => undefined;
-    this.refused = started.ok ? undefined : started.error;
-  }
 
   get text(): string {
     return this.chunks.map((bytes) => new TextDecoder().decode(bytes)).join("");
@@ -249,5 +244,21 @@ export class Watched implements WatchSink {
 
   probe(): void {
     this.probes++;
+  }
+}
+
+/** A watch at a store, and what it was sent. */
+export class Watched extends KeptSink {
+  readonly stop: () => void;
+  readonly refused;
+
+  constructor(
+    world: Pick<StoreWorld<never>, "definition"> & { store: Parameters<typeof startWatch>[0] },
+    request: Partial<CollectionRequest>,
+  ) {
+    super();
+    const started = startWatch(world.store, collectionRequest(world.definition, { verb: "watch", ...request }), world.definition, this);
+    this.stop = started.ok ? () => started.value.stop() : () => undefined;
+    this.refused = started.ok ? undefined : started.error;
   }
 }

@@ -65,7 +65,7 @@ export class TwinsWorld extends ControllerWorld<Kind> {
 
   /** by name: what the rows say of the objects of a store */
   kept(kind: Kind): Record<string, string> {
-    const facts = this.rows.rows(kind).map(([key, text]): [string, string] => [objectKey(key).name, (JSON.parse(text) as Fact).data]);
+    const facts = this.rows.facts(kind).map(([key, text]): [string, string] => [objectKey(key).name, (JSON.parse(text) as Fact).data]);
     return Object.fromEntries(facts);
   }
 }

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Clock } from "../../../src/core/base/ports";
-import { CountedNodeProxy, REPEATS_MAX, TELL_APART_MS, TELL_DELAY_MS } from "../../../src/proxy-health/counted-node-proxy";
+import {
+  CountedNodeProxy,
+  EAGER_MESSAGES,
+  REPEAT_MS,
+  REPEATS_MAX,
+  TELL_APART_MS,
+  TELL_DELAY_MS,
+} from "../../../src/proxy-health/counted-node-proxy";
 import type { HealthTally } from "../../../src/proxy-health/pushed/health-tally";
 import { MemoryNodeStorage } from "../../support/memory/node-storage";
 
@@ -61,18 +68,48 @@ class World {
 }
 
 describe("answers of an object with the health of nodes", () => {
-  it("many checks: one message a minute, with running totals; none without a check, so that the object sleeps", async () => {
+  it("checks that come together: one message behind them; then nothing waits, so that the object sleeps", async () => {
     const world = new World();
     for (let i = 0; i < 100; i++) await world.object.health("n1", "/livez");
     await world.pass(TELL_DELAY_MS);
     expect(world.told.map(({ answers }) => answers)).toEqual([{ "/livez 200": 100 }]);
+    expect(world.isIdle).toBe(true);
     await world.object.health("unknown", "/healthz");
-    await world.pass(TELL_APART_MS - TELL_DELAY_MS);
-    expect(world.told.length).toBe(1);
     await world.pass(TELL_DELAY_MS);
     expect(world.told.map(({ life, answers }) => [life, answers])[1]).toEqual([START, { "/livez 200": 100, "/healthz 503": 1 }]);
-    await world.pass(10 * TELL_APART_MS);
     expect([world.told.length, world.isIdle]).toEqual([2, true]);
+  });
+
+  it("checks that go on: the first ones are told, then one message a minute with all of them; no timer waits for it", async () => {
+    const world = new World();
+    const check = async (): Promise<void> => {
+      await world.object.health("n1", "/livez");
+      await world.pass(TELL_DELAY_MS);
+      expect(world.isIdle).toBe(true);
+    };
+    const seconds = TELL_APART_MS / TELL_DELAY_MS;
+    for (let i = 0; i < EAGER_MESSAGES + seconds; i++) await check();
+    expect(world.told).toHaveLength(EAGER_MESSAGES);
+    await check();
+    expect(world.told.at(-1)?.answers).toEqual({ "/livez 200": EAGER_MESSAGES + seconds + 1 });
+    expect(world.told).toHaveLength(EAGER_MESSAGES + 1);
+  });
+
+  it("a state that changes while checks go on: is told at once; a clock that was set back holds up nothing", async () => {
+    const world = new World();
+    for (let i = 0; i <= EAGER_MESSAGES; i++) {
+      await world.object.report("n1", {});
+      await world.pass(TELL_DELAY_MS);
+    }
+    expect(world.told).toHaveLength(EAGER_MESSAGES);
+    await world.object.report("n1", { IPv4: { healthy: false } });
+    await world.pass(TELL_DELAY_MS);
+    expect(world.told.at(-1)?.nodes).toEqual({ healthy: 0, late: 1, silent: 0 });
+    world.now -= 2 * TELL_APART_MS;
+    await world.object.health("n1", "/livez");
+    world.now += TELL_DELAY_MS;
+    await world.pass(2 * TELL_APART_MS);
+    expect(world.told.at(-1)?.answers).toEqual({ "/livez 503": 1 });
   });
 
   it("answers that count only for a Node: those of a name without one do not", async () => {
@@ -89,9 +126,8 @@ describe("answers of an object with the health of nodes", () => {
     await world.object.health("n1", "/livez");
     await world.pass(TELL_DELAY_MS);
     expect((await world.object.health("n1", "/livez")).code).toBe(200);
-    await world.pass(TELL_APART_MS);
     world.isControllerAway = false;
-    await world.pass(TELL_APART_MS);
+    await world.pass(REPEAT_MS);
     expect([world.told.map(({ answers }) => answers), world.isIdle]).toEqual([[{ "/livez 200": 2 }], true]);
   });
 
@@ -100,7 +136,7 @@ describe("answers of an object with the health of nodes", () => {
     world.isControllerAway = true;
     for (let times = 1; times <= 2; times++) {
       await world.object.health("n1", "/livez");
-      for (let i = 0; i < 2 * REPEATS_MAX; i++) await world.pass(TELL_APART_MS);
+      for (let i = 0; i < 2 * REPEATS_MAX; i++) await world.pass(REPEAT_MS);
       expect([world.messages, world.isIdle]).toEqual([times * (REPEATS_MAX + 1), true]);
     }
     world.isControllerAway = false;
@@ -141,7 +177,7 @@ describe("answers of an object with the health of nodes", () => {
     expect(world.told.at(-1)?.families).toEqual({ IPv4: { late: 0, syncedAt: START + TELL_DELAY_MS + TELL_APART_MS } });
   });
 
-  it("a Node that is gone: counts no more, within a minute and without a check", async () => {
+  it("a Node that is gone: counts no more, at once and without a check", async () => {
     const world = new World();
     await world.object.report("n1", {});
     await world.object.report("n2", {});
@@ -149,7 +185,7 @@ describe("answers of an object with the health of nodes", () => {
     const facts = { isTerminating: false, taints: [] };
     await world.object.push({ to: { epoch: 1, sequence: 1 }, nodes: { n1: { facts, counts: {} } }, checks: [] });
     await world.object.push({ from: { epoch: 1, sequence: 1 }, to: { epoch: 1, sequence: 2 }, nodes: { n1: null } });
-    await world.pass(TELL_APART_MS);
+    await world.pass(TELL_DELAY_MS);
     expect(world.told.map(({ nodes }) => nodes.healthy)).toEqual([2, 1]);
   });
 });

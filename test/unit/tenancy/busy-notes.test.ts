@@ -4,48 +4,60 @@ import { BUSY_INTERVAL_MS } from "../../../src/tenancy/directory-keys";
 
 function setting(fails = false) {
   const clock = { at: 1_000_000, now: () => clock.at };
-  const puts: string[] = [];
+  const told: string[] = [];
   const notes = new BusyNotes(clock);
   const note = (id: string, rhythm: "minute" | "hour" = "minute"): void =>
-    notes.note(id, rhythm, (key, seconds) => {
-      puts.push(`${key} ${seconds}`);
-      return fails ? Promise.reject(new Error("KV is down")) : Promise.resolve();
+    notes.note(id, rhythm, (rhythms) => {
+      told.push(`${id} ${rhythms.join("+")}`);
+      return fails ? Promise.reject(new Error("the shard is down")) : Promise.resolve();
     });
-  return { clock, puts, note };
+  return { clock, told, note };
 }
 
 describe("BusyNotes", () => {
-  it("two writes within the interval: one put, which expires by itself", () => {
-    const { puts, note } = setting();
+  it("two writes within the interval: one call", () => {
+    const { told, note } = setting();
     note("a");
     note("a");
-    expect(puts).toEqual(["busy/minute/a 600"]);
+    expect(told).toEqual(["a minute+hour"]);
   });
 
-  it("another cluster, another rhythm: a put of its own", () => {
-    const { puts, note } = setting();
+  it("another cluster: a call of its own", () => {
+    const { told, note } = setting();
     note("a");
     note("b");
+    expect(told).toEqual(["a minute+hour", "b minute+hour"]);
+  });
+
+  it("work for the minute's job: is told as work of the hour, too, and not again until its interval is over", () => {
+    const { clock, told, note } = setting();
+    note("a");
     note("a", "hour");
-    expect(puts).toEqual(["busy/minute/a 600", "busy/minute/b 600", "busy/hour/a 10800"]);
+    clock.at += BUSY_INTERVAL_MS.minute;
+    note("a");
+    note("a", "hour");
+    clock.at += BUSY_INTERVAL_MS.hour;
+    note("a", "hour");
+    note("a");
+    expect(told).toEqual(["a minute+hour", "a minute", "a hour", "a minute"]);
   });
 
   it.each([
     ["the interval is over", BUSY_INTERVAL_MS.minute],
     ["the clock was set back", -1],
-  ])("%s: the next write puts again", (_, passedMs) => {
-    const { clock, puts, note } = setting();
+  ])("%s: the next write tells again", (_, passedMs) => {
+    const { clock, told, note } = setting();
     note("a");
     clock.at += passedMs;
     note("a");
-    expect(puts).toHaveLength(2);
+    expect(told).toHaveLength(2);
   });
 
-  it("lost put: the next write puts again", async () => {
-    const { puts, note } = setting(true);
+  it("lost call: the next write tells again", async () => {
+    const { told, note } = setting(true);
     note("a");
     await Promise.resolve();
     note("a");
-    expect(puts).toHaveLength(2);
+    expect(told).toHaveLength(2);
   });
 });

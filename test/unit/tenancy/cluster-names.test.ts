@@ -34,6 +34,18 @@ describe("the list of clusters", () => {
     expect([await world.names.areMade(["blue", "blue"]), world.reads]).toEqual([[true, true], 0]);
   });
 
+  it("a life that was told: answers who asks for lives, until it ends; who does not ask hears as before", async () => {
+    const world = new World();
+    await world.names.add("blue");
+    await world.names.add("red");
+    await world.names.noteLife("blue", "blue~2");
+    world.names = world.start();
+    expect(await world.names.areMade(["blue", "red", "none"], true)).toEqual(["blue~2", true, false]);
+    expect(await world.names.areMade(["blue"])).toEqual([true]);
+    await world.names.noteLife("blue", null);
+    expect(await world.names.areMade(["blue"], true)).toEqual([true]);
+  });
+
   it("names that nobody made: are not there, however many are asked for, and the directory is read once an hour", async () => {
     const world = new World();
     for (let i = 0; i < 50; i++) expect(await world.names.areMade([`made-up-${String(i)}`])).toEqual([false]);

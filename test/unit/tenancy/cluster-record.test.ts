@@ -1,10 +1,12 @@
 import { describe, expect, it, vi } from "vitest";
 import type { ControllersSetting } from "../../../src/core/config/controllers";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/tenancy/rpc";
-import { clusterId, clusterName } from "../../../src/tenancy/cluster-id";
+import { clusterId, clusterName, lifeIn, locationOf } from "../../../src/tenancy/cluster-id";
+import { LOCATIONS } from "../../../src/tenancy/location";
 import { ClusterRecord, type RecordPorts } from "../../../src/tenancy/cluster-record";
 import type { ClusterObject } from "../../../src/tenancy/record-storage";
 import { memoryRecordStorage } from "../../support/memory/record-storage";
+import { PATIENCE } from "../../support/objects/patience";
 
 const FIXED: ClusterObject[] = [
   { kind: "controller", name: "repair" },
@@ -44,6 +46,10 @@ class World {
   /** names that the list of clusters was given, each with the phase of the record then */
   readonly listed: string[] = [];
   enlist = (): Promise<void> => Promise.resolve(void this.listed.push(`blue ${this.storage.load()?.phase ?? "without a row"}`));
+  /** what the list of clusters is told of lives, each with the phase of the record then */
+  readonly lives: string[] = [];
+  noteLife = (id: string | null): Promise<void> =>
+    Promise.resolve(void this.lives.push(`${String(id)} ${this.storage.load()?.phase ?? "without a row"}`));
   record = this.#start();
 
   #start(): ClusterRecord {
@@ -68,6 +74,7 @@ class World {
       forget: (id) => this.#call(() => void this.directory.delete(id)),
       isInDirectory: (id) => this.inDirectory(id),
       enlist: () => this.enlist(),
+      noteLife: (id) => this.noteLife(id),
       noteBusy: () => undefined,
     };
     return new ClusterRecord("blue", ports);
@@ -135,6 +142,82 @@ describe("ids of clusters", () => {
   ])("%s, life %i: %s", (name, life, id) => {
     expect(clusterId(name, life)).toBe(id);
     expect(clusterName(id)).toBe(name);
+    expect(locationOf(id)).toBeUndefined();
+  });
+
+  it.each(LOCATIONS)("a life in %s: says so, counts on, and leaves no trace in the next one", (location) => {
+    for (const life of [1, 2, 12]) {
+      const number = lifeIn(location, life);
+      const id = clusterId("blue", number);
+      expect([clusterName(id), locationOf(id)]).toEqual(["blue", location]);
+      // A release that knows no places counts on from there.
+      expect(lifeIn("oc", number + 1)).toBe(lifeIn("oc", life + 1));
+      expect(clusterId("blue", lifeIn(undefined, number + 1))).toBe(`blue~${String(life + 1)}`);
+    }
+  });
+
+  it("no two lives have one id, wherever they were", () => {
+    let life = 1;
+    const ids = [undefined, ...LOCATIONS, ...LOCATIONS, undefined].map((location) => {
+      const number = lifeIn(location, life);
+      life = number + 1;
+      return clusterId("blue", number);
+    });
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe("the place of a cluster", () => {
+  it("chosen at its beginning, and told with its life; no later call changes it", async () => {
+    const world = new World();
+    const id = "blue~4000000001";
+    expect(await world.record.openIn("weur")).toMatchObject({ opened: true, state: { phase: "active", id } });
+    expect(await world.record.openIn("oc")).toMatchObject({ opened: false, state: { id } });
+    expect(await world.record.open()).toMatchObject({ opened: false, state: { id } });
+    world.restart();
+    expect([locationOf(id), await world.record.look()]).toMatchObject(["weur", { id }]);
+    expect(world.lives).toEqual([`${id} active`]);
+  });
+
+  it("a crash before it is stored: the next attempt chooses", async () => {
+    const world = new World();
+    const { save } = world.storage;
+    world.storage.save = () => {
+      throw new Crash();
+    };
+    await expect(world.record.openIn("weur")).rejects.toThrow(Crash);
+    world.storage.save = save;
+    world.restart();
+    expect(await world.record.openIn("oc")).toMatchObject({ opened: true, state: { id: "blue~7000000001" } });
+  });
+
+  it("two that begin it at once: one place counts, for both", async () => {
+    const world = new World();
+    const [one, other] = await Promise.all([world.record.openIn("weur"), world.record.openIn("oc")]);
+    expect([one.opened, other.opened].sort()).toEqual([false, true]);
+    expect(one.state).toEqual(other.state);
+  });
+
+  it("the next life of the name: has its own; every object of the one before is wiped where it was", async () => {
+    const world = new World();
+    await world.record.openIn("weur");
+    const id = await world.opened();
+    expect(id).toBe("blue~4000000001");
+    await world.record.remove();
+    expect(await world.record.openIn("oc")).toMatchObject({ opened: false, state: { phase: "deleting", id } });
+    await world.settle();
+    expect([...world.alive, ...world.directory]).toEqual([]);
+    expect([...world.wiped].every((object) => object.startsWith(`${id}/`))).toBe(true);
+    expect(await world.record.openIn("oc")).toMatchObject({ opened: true, state: { id: "blue~7000000002" } });
+    await world.record.remove();
+    await world.settle();
+    expect(await world.opened()).toBe("blue~3");
+  });
+
+  it("a cluster that is older than places: stays where it is", async () => {
+    const world = new World();
+    world.directory.add("blue");
+    expect(await world.record.openIn("weur")).toMatchObject({ opened: false, state: { id: "blue" } });
   });
 });
 
@@ -180,6 +263,70 @@ describe("the list of clusters", () => {
     expect(await world.record.look()).toEqual({ phase: "absent" });
     expect(await world.record.open()).toMatchObject({ opened: true });
     expect(world.listed).toEqual(["blue without a row"]);
+  });
+});
+
+describe("the life that the list of clusters is told", () => {
+  it("a cluster that begins: told behind its beginning, once", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.open();
+    world.restart();
+    await world.record.open();
+    expect(world.lives).toEqual(["blue active"]);
+  });
+
+  it.each(["the word", "the answer"])("%s is lost: the cluster begins, and the next writer has it told again", async (lost) => {
+    const world = new World();
+    const { noteLife } = world;
+    world.noteLife = async (id) => {
+      if (lost === "the answer") await noteLife(id);
+      throw new Crash();
+    };
+    expect(await world.record.open()).toMatchObject({ opened: true, state: { phase: "active" } });
+    world.noteLife = noteLife;
+    world.restart();
+    await world.record.open();
+    expect(world.lives).toEqual(lost === "the answer" ? ["blue active", "blue active"] : ["blue active"]);
+  });
+
+  it("a deletion: taken away before its answer and again at its end; the next life is told", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.remove();
+    expect(world.lives).toEqual(["blue active", "null deleting"]);
+    await world.settle();
+    expect(world.lives).toEqual(["blue active", "null deleting", "null deleting"]);
+    await world.record.open();
+    expect(world.lives.at(-1)).toBe("blue~2 active");
+  });
+
+  it("a deletion whose word is lost each time: begins, and ends when the list answers", async () => {
+    const world = new World();
+    await world.opened();
+    const { noteLife } = world;
+    let left = 3;
+    world.noteLife = (id) => (left-- > 0 ? Promise.reject(new Crash()) : noteLife(id));
+    expect(await world.record.remove()).toMatchObject({ phase: "deleting" });
+    await world.settle();
+    expect([left < 0, world.lives.at(-1), world.storage.load()?.phase]).toEqual([true, "null deleting", "absent"]);
+  });
+
+  it("a deletion that comes while the beginning is told: taken away once more", async () => {
+    const world = new World();
+    const { noteLife } = world;
+    let answer = (): void => undefined;
+    world.noteLife = async (id) => {
+      if (id !== null) await new Promise<void>((resolve) => (answer = resolve));
+      return noteLife(id);
+    };
+    const opening = world.record.open();
+    await vi.waitFor(() => expect(world.storage.load()?.phase).toBe("active"), PATIENCE);
+    await world.record.remove();
+    answer();
+    await opening;
+    expect(world.lives).toEqual(["null deleting", "blue deleting", "null deleting"]);
+    expect(world.storage.notedLife()).toBe("");
   });
 });
 
@@ -283,13 +430,13 @@ describe("a cluster's controllers", () => {
     let arrive: () => void = () => undefined;
     world.lateNote = new Promise((resolve) => (arrive = resolve));
     const older = world.record.setControllers(LIST);
-    await vi.waitFor(() => expect(world.noting).toBe(1));
+    await vi.waitFor(() => expect(world.noting).toBe(1), PATIENCE);
     world.due();
     expect(await older).toMatchObject({ isTold: false });
     world.lateNote = undefined;
     expect(await world.record.setControllers(["*"])).toMatchObject({ isTold: true });
     arrive();
-    await vi.waitFor(() => expect(world.noted.at(-1)).toBe(`blue ${LIST.join()}`));
+    await vi.waitFor(() => expect(world.noted.at(-1)).toBe(`blue ${LIST.join()}`), PATIENCE);
     await world.settle();
     expect(world.noted.at(-1)).toBe("blue *");
   });

@@ -83,7 +83,14 @@ describe("below the prefix of a cluster", () => {
   }
 
   it.each(rows)("$path, of the clusters $clusters: is there, or not", async ({ path, clusters, method }) => {
-    const inAbsent = { every: "there", existing: "no cluster", itself: "no cluster", default: "no path", none: "no path" }[clusters];
+    const inAbsent = {
+      every: "there",
+      existing: "no cluster",
+      probed: "no cluster",
+      itself: "no cluster",
+      default: "no path",
+      none: "no path",
+    }[clusters];
     expect(await answerOf(method, `/clusters/absent${path}`)).toBe(inAbsent);
     expect(await answerOf(method, `/clusters/default${path}`)).toBe(clusters === "none" ? "no path" : "there");
     expect(await answerOf(method, path)).toBe("there");

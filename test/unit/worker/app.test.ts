@@ -1,10 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { notFound } from "../../../src/api/meta/status";
 import type { WriteRequest, WriteResult } from "../../../src/api/rpc/store";
+import { RELAY_FORM, RELAY_HEADER } from "../../../src/api/store/watch/relay-frames";
+import { app } from "../../../src/worker/app";
 import { inFlightFamilies, weightOfBody } from "../../../src/worker/http/in-flight";
 import { DRAIN_SILENCE_MS } from "../../../src/worker/http/limits";
 import { send } from "./client";
-import { type Answers, fakeEnv } from "./fake-env";
+import { type Answers, fakeEnv, silentSocket } from "./fake-env";
+import { PATIENCE } from "../../support/objects/patience";
 
 let clusters = 0;
 
@@ -124,15 +127,20 @@ describe("objects by resource", () => {
     expect(calls.map((call) => call.object)).toEqual([object]);
   });
 
-  it("a path without a cluster: the cluster default; each cluster is bootstrapped once", async () => {
-    // An isolate of its own: in this one other files may have asked already.
-    vi.resetModules();
-    const { app: fresh } = await import("../../../src/worker/app");
-    const { env, calls } = fakeEnv();
+  it("a path without a cluster: the cluster default; each cluster is bootstrapped once, and no object that is there waits for it", async () => {
+    const missing = { ok: false, status: notFound({ group: "", resource: "services", kind: "Service" }, "missing") } as const;
+    const { env, calls } = fakeEnv({ get: ({ name }) => (name === "missing" ? missing : { ok: true, object: "{}" }) });
     const context = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
-    for (const path of ["/api", "/clusters/default/api"])
-      await fresh.request(`http://h${path}/v1/namespaces/x/services/a`, {}, env, context);
+    const get = async (name: string): Promise<void> => {
+      for (const path of ["/api", "/clusters/default/api"])
+        await app.request(`http://h${path}/v1/namespaces/x/services/${name}`, {}, env, context);
+    };
+    await get("there");
+    await get("missing");
     expect(calls.map(({ object, method }) => `${object} ${method}`)).toEqual([
+      "SERVICES_STORE default/services get",
+      "SERVICES_STORE default/services get",
+      "SERVICES_STORE default/services get",
       "SERVICES_STORE default/services ensureBootstrapped",
       "CONTROLLER default/controllers/repair pokeFrom",
       "SERVICES_STORE default/services get",
@@ -432,22 +440,35 @@ describe("list and watch", () => {
     expect(calls[0]).toMatchObject({ object: "RESOURCE_STORE events", argument: { group: "events.k8s.io", resource: "events" } });
   });
 
-  it("watch: the store's answer unchanged, the client's signal forwarded", async () => {
-    const answer = new Response("", { headers: { "Content-Type": "application/json", "Content-Encoding": "identity" } });
-    const client = new AbortController();
-    let signal: AbortSignal | undefined;
+  it("watch: asked of the store over a socket; its refusal is the answer", async () => {
+    let headers: Headers | undefined;
     const { response, calls } = await ask(
       "/api/v1/services?watch=true&resourceVersion=5&allowWatchBookmarks=true&timeoutSeconds=30&timeout=broken",
-      { signal: client.signal, headers: { "User-Agent": "curl/8" } },
+      { headers: { "User-Agent": "curl/8" } },
       {
         fetch: (_, request) => {
-          signal = request.signal;
-          return answer;
+          headers = request.headers;
+          return Response.json({ kind: "Status", apiVersion: "v1", status: "Failure", code: 504, reason: "Timeout" }, { status: 504 });
         },
       },
     );
-    expect(response).toBe(answer);
     expect(calls[0]?.argument).toMatchObject({ verb: "watch", resourceVersion: "5", allowWatchBookmarks: true, timeoutSeconds: 30 });
+    expect([headers?.get("Upgrade"), headers?.get(RELAY_HEADER)]).toEqual(["websocket", RELAY_FORM]);
+    expect([response.status, await response.json()]).toMatchObject([504, { code: 504, reason: "Timeout" }]);
+  });
+
+  it("watch: the stream of a store of the release before, which knows no such sockets, is the answer", async () => {
+    const answer = new Response("", { headers: { "Content-Type": "application/json", "Content-Encoding": "identity" } });
+    const client = new AbortController();
+    let signal: AbortSignal | undefined;
+    const fetch: Answers["fetch"] = (_, request) => {
+      if (request.headers.has("Upgrade")) return silentSocket({});
+      signal = request.signal;
+      return answer;
+    };
+    const { response, calls } = await ask("/api/v1/services?watch=true&resourceVersion=5", { signal: client.signal }, { fetch });
+    expect(response).toBe(answer);
+    expect(calls.map(({ argument }) => argument)).toMatchObject([{ resourceVersion: "5" }, { resourceVersion: "5" }]);
     client.abort();
     expect(signal?.aborted).toBe(true);
   });
@@ -760,7 +781,7 @@ describe("overload", () => {
     const { env, calls, letGo } = holding();
     const service = (init: RequestInit) => send("http://h/api/v1/namespaces/x/services", init, env);
     const underWay = service(post(SERVICE));
-    await vi.waitFor(() => expect(calls.filter((call) => !isBootstrap(call))).toHaveLength(1));
+    await vi.waitFor(() => expect(calls.filter((call) => !isBootstrap(call))).toHaveLength(1), PATIENCE);
     for (let i = 0; i < 3; i++) {
       const body = new Blob([new Uint8Array(100_000)]).stream();
       const response = await service({ method: "POST", headers: JSON_BODY, body, duplex: "half" } as RequestInit);
@@ -774,7 +795,7 @@ describe("overload", () => {
     const { env, calls, letGo } = holding();
     const asked = (path: string, init: RequestInit) => send(`http://h${path}`, init, env);
     const underWay = [1, 2].map(() => asked("/api/v1/namespaces/x/services" + (kind === "reads" ? "/a" : ""), begun));
-    await vi.waitFor(() => expect(calls.filter((call) => !isBootstrap(call))).toHaveLength(2));
+    await vi.waitFor(() => expect(calls.filter((call) => !isBootstrap(call))).toHaveLength(2), PATIENCE);
     const before = calls.length;
     for (const [path, init] of refused) {
       const response = await asked(path, init);

@@ -7,7 +7,7 @@ import { type Answers, fakeEnv } from "./fake-env";
 const CONTEXT: Parameters<typeof app.request>[3] = { waitUntil: () => undefined, passThroughOnException: () => undefined, props: {} };
 
 /** One request to the app with these bindings. */
-export function send(url: string, init: RequestInit, env: Env): Promise<Response> {
+export function send(url: string | Request, init: RequestInit | undefined, env: Env): Promise<Response> {
   return Promise.resolve(app.request(url, init, env, CONTEXT));
 }
 

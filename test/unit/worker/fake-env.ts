@@ -1,8 +1,18 @@
 /** Bindings whose objects are plain functions: each call is recorded with the object's name and answered by the test. */
-import type { Env } from "../../../durable-objects/platform/env";
+import { visitCluster } from "../../../durable-objects/peers/cluster-visits";
+import { type Env, objectConfig } from "../../../durable-objects/platform/env";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import type { RepairCounts } from "../../../src/addresses/rpc/repair";
+import { settingsOf } from "../../../src/core/config/settings";
 import type { ControllerList } from "../../../src/core/config/controllers";
-import type { ClusterState } from "../../../src/tenancy/rpc";
+import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
+import type { Location } from "../../../src/tenancy/location";
+import { ClusterShard } from "../../../src/tenancy/cluster-shard";
+import type { ClusterShardRpc, ClusterState, ShardEntry, ShardWhereabouts } from "../../../src/tenancy/rpc";
+import type { ShardStorage } from "../../../src/tenancy/shard-storage";
+import { clusterShardName, clusterShardOf, shardNumberIn } from "../../../src/tenancy/shards";
+import { memoryShardStorage } from "../../support/memory/shard-storage";
+import { RELAY_FORM, RELAY_HEADER } from "../../../src/api/store/watch/relay-frames";
 import type { CollectionRequest, GetResult, WriteRequest, WriteResult } from "../../../src/api/rpc/store";
 
 export interface Recorded {
@@ -27,6 +37,7 @@ export interface FakeEnv {
   /** what stands beside keys of the directory */
   facts: Map<string, unknown>;
   records: FakeRecords;
+  shards: FakeShards;
 }
 
 /** Of a cluster that repair has looked at. */
@@ -42,6 +53,7 @@ const REPAIRED: RepairCounts = {
 export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv {
   const calls: Recorded[] = [];
   const records = new FakeRecords();
+  const shards = new FakeShards(() => env);
   const directory = new Map<string, string>();
   const facts = new Map<string, unknown>();
   const stub = (object: string) => {
@@ -70,6 +82,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       async fetch(request: Request) {
         const collection = JSON.parse(decodeURIComponent(request.headers.get("x-servicenet-collection") ?? "")) as CollectionRequest;
         record("fetch", collection);
+        if (!answers.fetch && request.headers.has("Upgrade")) return silentSocket({ [RELAY_HEADER]: RELAY_FORM });
         return answers.fetch?.(collection, request) ?? new Response('{"items":[]}', { headers: { "Content-Type": "application/json" } });
       },
       ensureBootstrapped: other("ensureBootstrapped"),
@@ -81,11 +94,11 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
         record("beginAbove", data);
         return Promise.resolve(answers.other?.("beginAbove", object));
       },
-      endPolls: other("endPolls"),
       compact: other("compact"),
       expire: async () => (await other("expire")()) ?? { deleted: 0, left: 0, cut: 0 },
       poke: other("poke"),
       pokeFrom: other("pokeFrom"),
+      entered: async () => (await other("entered")()) ?? null,
       sweep: other("sweep"),
       auditAll: other("auditAll"),
       inspect(after: number) {
@@ -111,8 +124,8 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
       controllerStatus: other("controllerStatus"),
       targets: other("targets"),
       health: other("health"),
-      serviceHealth(...asked: unknown[]) {
-        record("serviceHealth", asked);
+      serviceHealth(node: unknown, service: unknown, family: unknown) {
+        record("serviceHealth", [node, service, family]);
         return Promise.resolve(answers.other?.("serviceHealth", object));
       },
       healthCounts: other("healthCounts"),
@@ -122,7 +135,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     idFromName: (name: string) => name,
     get: (id: string) => stub(`${binding} ${id}`),
   });
-  const env = {
+  const env: Env = {
     COORDINATOR: namespace("COORDINATOR"),
     SERVICE_CIDR: namespace("SERVICE_CIDR"),
     RESOURCE_STORE: namespace("RESOURCE_STORE"),
@@ -135,16 +148,24 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     // Somebody has made each of them once; what became of it says its record.
     CLUSTER_NAMES: {
       idFromName: (name: string) => name,
-      get: () => ({ areMade: (names: string[]) => Promise.resolve(names.map(() => true)) }),
+      get: (object: string) =>
+        object.startsWith("shards/") ? shards.of(object) : { areMade: (names: string[]) => Promise.resolve(names.map(() => true)) },
     },
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory, facts),
     SERVICE_CLUSTER_IP_RANGE: "10.96.0.0/16",
     // Tests of access make variables of their own.
     AUTHORIZATION_MODE: "AlwaysAllow",
+    IMPLICIT_DEFAULT_CLUSTER: "true",
     ...vars,
   } as unknown as Env;
-  return { env, calls, directory, facts, records };
+  return { env, calls, directory, facts, records, shards };
+}
+
+/** The answer to a handshake; nothing comes over its socket. Plain Node has neither such answers nor such sockets. */
+export function silentSocket(headers: Record<string, string>): Response {
+  const webSocket = { accept: () => undefined, close: () => undefined, addEventListener: () => undefined };
+  return { status: 101, headers: new Headers(headers), webSocket } as unknown as Response;
 }
 
 /** Every cluster is active under its own name, unless a test says otherwise. */
@@ -163,6 +184,12 @@ class FakeRecords {
         if (opened) this.states.delete(name);
         return this.#answer(`open ${name}`, { state: state(), opened });
       },
+      openIn: (location: Location) => {
+        const opened = state().phase === "absent";
+        const id = clusterId(name, lifeIn(location, 1));
+        if (opened) this.states.set(name, { phase: "active", id, createdAt: 0, controllers: null });
+        return this.#answer(`open ${name} ${location}`, { state: state(), opened });
+      },
       setControllers: (controllers: ControllerList | null) => {
         const now = state();
         if (now.phase === "active") this.states.set(name, { ...now, controllers });
@@ -180,6 +207,58 @@ class FakeRecords {
   #answer<T>(call: string, value: T): Promise<T> {
     this.calls.push(call);
     return Promise.resolve(value);
+  }
+}
+
+/** The shards of the directory of clusters: the real brains over storages in memory, which visit the objects of these bindings. */
+class FakeShards {
+  readonly #brains = new Map<string, ClusterShard>();
+  readonly #storages = new Map<string, ShardStorage>();
+  /** by name of the shard, when its alarm is due */
+  readonly alarms = new Map<string, number>();
+  /** what all of them answer of any cluster; undefined = what they know */
+  whereabouts: ShardWhereabouts | undefined;
+
+  constructor(private readonly env: () => Env) {}
+
+  of(name: string): ClusterShardRpc & { alarm(): Promise<void> } {
+    const known = this.#brains.get(name);
+    const brain = known ?? this.#made(name);
+    if (!known) this.#brains.set(name, brain);
+    return {
+      enter: (entries) => brain.enter(entries),
+      leave: (id) => brain.leave(id),
+      poke: (job, tickMs, settings) => brain.poke(job, tickMs, settings),
+      whereabouts: (id) => (this.whereabouts ? Promise.resolve(this.whereabouts) : brain.whereabouts(id)),
+      alarm: () => brain.alarm(),
+    };
+  }
+
+  /** The clusters had writes. */
+  async enter(ids: readonly string[], more: Partial<ShardEntry> = {}): Promise<void> {
+    for (const id of ids) {
+      await this.of(clusterShardName(clusterShardOf(id))).enter([{ id, rhythms: ["minute", "hour"], ...more }]);
+    }
+  }
+
+  knows(id: string): boolean {
+    return this.#storages.get(clusterShardName(clusterShardOf(id)))?.has(id) ?? false;
+  }
+
+  #made(name: string): ClusterShard {
+    const storage = memoryShardStorage();
+    this.#storages.set(name, storage);
+    return new ClusterShard({
+      storage,
+      number: shardNumberIn(name),
+      clock: systemClock,
+      recorder: { log: () => undefined },
+      startedMs: 0,
+      ownSettings: () => settingsOf(objectConfig(this.env())),
+      visit: (request) => visitCluster(this.env(), request),
+      wakeBy: (atMs) => Promise.resolve(void this.alarms.set(name, atMs)),
+      tell: (key, work) => this.env().DIRECTORY.put(key, "", { metadata: work }),
+    });
   }
 }
 

@@ -50,7 +50,7 @@ for (let minute = 0; minute < MINUTES_MAX && world.addresses.length !== pods; mi
 if (world.addresses.length !== pods) throw new Error(`${String(world.addresses.length)} of ${String(pods)} Pods are in slices`);
 
 // The histories of stores in memory are searched from their beginning, which would count as the controllers' work.
-for (const { storage, store } of Object.values(world.stores)) storage.historyTrim(store.revision);
+for (const { storage, store } of Object.values(world.stores)) storage.historyTrim(0, store.revision);
 const changeMs: number[] = [];
 for (let change = 0; change < changes; change++) {
   const { user, system } = process.cpuUsage();

@@ -9,12 +9,13 @@ export interface LeaseLoad {
   count: number;
   /** path of the Leases of a namespace */
   collection: string;
+  /** how many times each Lease is updated, below 50; absent = once */
+  updatesOfEach?: number;
 }
 
-const verbs = ["POST", "PUT", "DELETE"] as const;
-type Verb = (typeof verbs)[number];
+type Verb = "POST" | "PUT" | "DELETE";
 
-/** of each verb, all Leases one time */
+/** of each verb, all Leases one time; of updates the last */
 export type LeaseLoadResults = Record<Verb, { elapsedMs: number; latenciesMs: number[] }>;
 
 interface Answer {
@@ -31,12 +32,14 @@ const holders = { POST: "first", PUT: "second", DELETE: "" };
 const expectedStatus = { POST: 201, PUT: 200, DELETE: 200 };
 /** a Lease is updated only at the revision that its writer has seen */
 const revisions: string[] = [];
+/** an update that changes nothing would write nothing */
+let round = 0;
 
 function requestOf(verb: Verb, i: number): string {
   const path = verb === "POST" ? load.collection : `${load.collection}/${nameOf(i)}`;
   if (verb === "DELETE") return `${head(verb, path)}\r\n`;
   const metadata = JSON.stringify({ name: nameOf(i), resourceVersion: revisions[i] });
-  const spec = `{"holderIdentity":"${holders[verb]}","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:00.000000Z"}`;
+  const spec = `{"holderIdentity":"${holders[verb]}","leaseDurationSeconds":40,"renewTime":"2026-01-01T00:00:${String(round).padStart(2, "0")}.000000Z"}`;
   const body = `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":${metadata},"spec":${spec}}`;
   return `${head(verb, path, "application/json")}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
 }
@@ -53,7 +56,9 @@ function check(verb: Verb, i: number, status: number, body: string): void {
 }
 
 const results: Partial<LeaseLoadResults> = {};
-for (const verb of verbs) {
+const updates = Array.from({ length: load.updatesOfEach ?? 1 }, (): Verb => "PUT");
+for (const verb of ["POST", ...updates, "DELETE"] as const) {
+  round++;
   const { elapsedMs, latenciesMs } = await runLoad({
     ...load,
     requestOf: (i) => requestOf(verb, i),

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Target } from "../../../cluster/target";
-import { open } from "../connection";
+import { open, RESTING_MS_MAX } from "../connection";
 
 /** The load of this process, which its parent writes to stdin: arguments are for everybody to read, and it may hold a token. */
 export function givenLoad<T>(): T {
@@ -32,8 +32,8 @@ export interface LoadResult {
 }
 
 /**
- * Sends `count` requests over `connections` connections, all open before the clock starts. One that the server closed while it rested is opened anew when
- * its next request is due. Rejects at the first wrong answer, and when a connection ends before its answer.
+ * Sends `count` requests over `connections` connections, all open before the clock starts. One that rested for too long is opened anew when its next
+ * request is due. Rejects at the first wrong answer, and when a connection ends before its answer.
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const sockets = new Set(await Promise.all(Array.from({ length: load.connections }, () => open(load.target))));
@@ -49,6 +49,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       let socket = opened;
       let current = -1;
       let since = 0;
+      let restsSince = startedAt;
       let isAnswerDue = false;
       const reader = new AnswerReader();
       const send = () => {
@@ -56,7 +57,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
         socket.write(load.requestOf(current), "latin1");
       };
       const sendNext = () => {
-        if (socket.writable) {
+        if (socket.writable && performance.now() - restsSince <= RESTING_MS_MAX) {
           send();
           return;
         }
@@ -78,16 +79,17 @@ export async function runLoad(load: Load): Promise<LoadResult> {
       const listenTo = (to: Socket) => {
         socket = to;
         to.on("error", (error) => {
-          if (isAnswerDue) fail(error);
+          if (isAnswerDue && socket === to) fail(error);
         });
         to.on("close", () => {
-          if (isAnswerDue) fail(new Error("the server closed a connection before its answer"));
+          if (isAnswerDue && socket === to) fail(new Error("the server closed a connection before its answer"));
         });
         to.on("data", (chunk) => {
           try {
             if (!reader.push(chunk)) return;
             isAnswerDue = false;
-            latenciesMs[done++] = performance.now() - since;
+            restsSince = performance.now();
+            latenciesMs[done++] = restsSince - since;
             load.onAnswer(current, reader.status, reader.body);
             reader.reset();
             if (done === load.count) resolve();

@@ -4,7 +4,7 @@
  */
 import type { Socket } from "node:net";
 import type { Target } from "../../../cluster/target";
-import { open, requestHeads } from "../connection";
+import { open, requestHeads, RESTING_MS_MAX } from "../connection";
 import { AnswerReader, givenLoad } from "./load";
 
 export interface TimedLoad {
@@ -29,7 +29,7 @@ export interface TimedLoadResult {
   refused: number[];
   /** arrivals that found no connection free */
   unsent: number;
-  /** requests whose connection ended before their answer: the server closes idle ones, and may do so while a request is on its way */
+  /** requests whose connection ended before their answer */
   cut: number;
   /** of the created ones, sorted */
   latenciesMs: number[];
@@ -49,12 +49,13 @@ let finish: () => void = () => undefined;
 const finished = new Promise<void>((resolve) => (finish = resolve));
 
 /**
- * One connection: sends requests and calls back with the seconds to wait (0 = created, or unknown). The server closes idle connections after seconds,
- * so it is opened again when it is needed.
+ * One connection: sends requests and calls back with the seconds to wait (0 = created, or unknown). It is opened anew for a request that comes after a
+ * long rest.
  */
 class Client {
   readonly #reader = new AnswerReader();
   #socket: Socket | undefined;
+  #restsSince = startedAt;
   #sentAt = 0;
   #answered: ((waitSeconds: number) => void) | undefined;
 
@@ -65,6 +66,7 @@ class Client {
   create(answered: (waitSeconds: number) => void): void {
     underWay++;
     this.#answered = answered;
+    if (performance.now() - this.#restsSince > RESTING_MS_MAX) this.#leave();
     if (this.#socket) this.#send(this.#socket);
     else open(load.target).then((socket) => this.#send(this.#use(socket)), fail);
   }
@@ -72,11 +74,18 @@ class Client {
   #use(socket: Socket): Socket {
     this.#socket = socket;
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => this.#closed());
+    socket.on("close", () => {
+      if (this.#socket === socket) this.#closed();
+    });
     socket.on("data", (chunk) => {
       if (this.#reader.push(chunk)) this.#take();
     });
     return socket;
+  }
+
+  #leave(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
   }
 
   #send(socket: Socket): void {
@@ -97,7 +106,7 @@ class Client {
   #take(): void {
     const { status, body } = this.#reader;
     this.#reader.reset();
-    const now = performance.now();
+    const now = (this.#restsSince = performance.now());
     const second = Math.floor((now - startedAt) / 1000);
     const by = status === 201 ? result.created : result.refused;
     by[second] = (by[second] ?? 0) + 1;

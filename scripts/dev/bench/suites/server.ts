@@ -7,7 +7,8 @@ import { observe } from "../../../../test/support/server/observe";
 import type { Server } from "../../../../test/support/server/server";
 import { countFsyncs } from "../fsyncs";
 import { counters, createServices, withServer, writeServices } from "../started";
-import { quantile, round } from "../figures";
+import { atMost, quantile, round } from "../figures";
+import { serverMiB } from "../memory";
 import type { BenchRow } from "../row";
 
 const range = "10.0.0.0/12";
@@ -20,6 +21,7 @@ const tracedCount = 1_000;
 const ratePerSecondMin = 2_000;
 const p99MsMax = 150;
 const deletesPerSecondMin = 1_500;
+const memoryMiBMax = 400;
 
 export function benchServer(): Promise<BenchRow[]> {
   return withServer(range, async (server) => {
@@ -33,6 +35,7 @@ export function benchServer(): Promise<BenchRow[]> {
     });
     const before = await counters(server);
     const load = await createServices(server, { cluster: "default", connections, count, prefix: "bench", addressPrefixes: firstOctets() });
+    const memory = serverMiB(server);
     const after = await counters(server);
     await verify(server.url, load.addresses);
 
@@ -82,6 +85,7 @@ export function benchServer(): Promise<BenchRow[]> {
         note: `services ${String(drains)}, the rest ipaddresses and owner`,
       });
     }
+    if (memory !== undefined) rows.push(atMost("server.memory", memory, "MiB", memoryMiBMax, "PSS of all its processes after the load"));
     rows.push(await deleteAll(server));
     const traced = await countFsyncs(server.runtimePid, () =>
       createServices(server, { cluster: "default", connections, count: tracedCount, prefix: "traced", addressPrefixes: firstOctets() }),

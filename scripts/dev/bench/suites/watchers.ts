@@ -22,7 +22,7 @@ const chars = 100;
 const SERVICES = "/api/v1/namespaces/default/services";
 
 /** The clients that watch a Service; each change of it is awaited at all of them. */
-class Watchers {
+export class Watchers {
   readonly #waiting = new Map<number, (at: number) => void>();
   #changes = 0;
   #sockets: Socket[] = [];

@@ -14,8 +14,8 @@ const WHOLE_OBJECT = "[]";
 function validate({ data, binaryData = {} }: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   const bytes = validateKeys("data", data, utf8Length, errors);
-  for (const key of Object.keys(data ?? {})) {
-    if (Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+  for (const key in binaryData) {
+    if (data && Object.hasOwn(data, key)) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
   }
   validateTotal(WHOLE_OBJECT, bytes + validateKeys("binaryData", binaryData, base64Length, errors), errors);
   return errors;

@@ -1,5 +1,5 @@
 /** Columns of events (upstream pkg/printers/internalversion/printers.go). */
-import { ageSince } from "../../meta/age";
+import { ageSince } from "../age";
 import type { CoreEvent } from "../../meta/kubernetes";
 import { column } from "../common-columns";
 import type { Cell, ColumnDefinition } from "../resource";

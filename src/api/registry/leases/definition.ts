@@ -19,4 +19,5 @@ export const leasesDefinition = defineResource<Lease>({
   allowCreateOnUpdate: true,
   // a renewal without a resourceVersion could overwrite another holder's
   allowUnconditionalUpdate: false,
+  renewed: true,
 });

@@ -1,5 +1,5 @@
 /** Columns of pods (upstream pkg/printers/internalversion printPod). */
-import { humanDuration } from "../../meta/age";
+import { humanDuration } from "../age";
 import type { ContainerStatus, Pod } from "../../meta/kubernetes";
 import type { RowCondition } from "../../meta/table";
 import { parseTime } from "../../meta/time";

@@ -7,6 +7,7 @@ import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors
 import type { FieldError } from "../../meta/field-errors";
 import type { Secret } from "../../meta/kubernetes";
 import { syntaxError } from "../../schema/json/json-syntax";
+import { setMember } from "../../schema/json/json-value";
 import { BASE_STRATEGY } from "../base-strategy";
 import { validateImmutable, validateKeys, validateTotal } from "../keyed-data";
 import type { Change, Strategy } from "../resource";
@@ -21,8 +22,8 @@ function defaults(secret: Secret): void {
   secret.type ||= "Opaque";
   const { stringData } = secret;
   if (!stringData) return;
-  const encoded = Object.entries(stringData).map(([key, text]) => [key, encodeBase64(text)] as const);
-  secret.data = { ...secret.data, ...Object.fromEntries(encoded) };
+  const data = (secret.data ??= {});
+  for (const key in stringData) setMember(data, key, encodeBase64(stringData[key] ?? ""));
   delete secret.stringData;
 }
 

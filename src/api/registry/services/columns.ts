@@ -1,5 +1,5 @@
 /** The table of `kubectl get services`. Source: upstream pkg/printers/internalversion/printers.go (printService). */
-import { ageSince } from "../../meta/age";
+import { ageSince } from "../age";
 import type { Service, ServicePort } from "../../meta/kubernetes";
 import { labelsText } from "../common-columns";
 import type { Cell, ColumnDefinition } from "../resource";

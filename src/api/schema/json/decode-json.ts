@@ -71,26 +71,24 @@ function walkRoot(root: unknown, schema: MessageSchema): Result<{ decoded: Decod
       `json: cannot unmarshal ${goKind(root)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     );
   }
-  const typeMeta: TypeMeta = { apiVersion: "", kind: "" };
-  const value: Record<string, unknown> = {};
-  let members = 0;
   // null is a document without members, as in Go
   const source = (root ?? {}) as Record<string, unknown>;
-  for (const name in source) {
+  const typeMeta: TypeMeta = { apiVersion: "", kind: "" };
+  let members = 0;
+  const wrong: string[] = [];
+  for (const name of ["apiVersion", "kind"] as const) {
+    if (!Object.hasOwn(source, name)) continue;
+    members++;
     const member = source[name];
-    if (name === "kind" || name === "apiVersion") {
-      members++;
-      if (typeof member === "string") typeMeta[name] = member;
-      else if (member !== null)
-        return syntaxFailure(`json: cannot unmarshal ${goKind(member)} into Go struct field .${name} of type string`);
-    } else if (name === "__proto__") {
-      Object.defineProperty(value, name, { value: member, enumerable: true, writable: true, configurable: true });
-    } else {
-      value[name] = member;
-    }
+    if (typeof member === "string") typeMeta[name] = member;
+    else if (member !== null) wrong.push(name);
+  }
+  if (wrong.length > 0) {
+    const first = Object.keys(source).find((name) => wrong.includes(name)) ?? "";
+    return syntaxFailure(`json: cannot unmarshal ${goKind(source[first])} into Go struct field .${first} of type string`);
   }
   const walk = new ValueWalk();
-  walk.message(value, schema, 1);
+  const value = walk.root(source, schema);
   if (walk.failure !== undefined) {
     const reason = walk.failure === TOO_LARGE ? "size" : walk.failure === TOO_DEEP ? "limit" : "type";
     return err({ reason, cause: walk.failure, typeMeta });

@@ -170,10 +170,9 @@ class DuplicateReader {
   private string(): string {
     this.peek();
     const end = endOfString(this.text, this.at) + 1;
-    const raw = this.text.slice(this.at, end);
+    const raw = this.text.slice(this.at + 1, end - 1);
     this.at = end;
-    const value: unknown = JSON.parse(raw);
-    return String(value);
+    return raw.includes("\\") ? String(JSON.parse(`"${raw}"`) as unknown) : raw;
   }
 
   /** The next character that is not white space; "" at the end. */

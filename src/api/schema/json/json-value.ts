@@ -37,11 +37,17 @@ export function getMember(object: JsonObject, key: string): JsonValue | undefine
 export function membersIn(value: JsonValue, depthMax: number): number | undefined {
   if (typeof value !== "object" || value === null) return 0;
   if (depthMax === 0) return undefined;
-  let members = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const item of Object.values(value)) {
+  let members = 0;
+  const add = (item: JsonValue): boolean => {
     const below = membersIn(item, depthMax - 1);
-    if (below === undefined) return undefined;
-    members += below;
+    members += below ?? 0;
+    return below !== undefined;
+  };
+  if (Array.isArray(value)) return value.every(add) ? members : undefined;
+  // Values of JSON inherit no members. Lists of all names and values would cost as much as the parse.
+  for (const name in value) {
+    members++;
+    if (!add(value[name] ?? null)) return undefined;
   }
   return members;
 }

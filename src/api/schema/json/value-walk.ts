@@ -11,7 +11,7 @@ import { normalBase64 } from "../../../core/encoding/base64";
 import { isInt64 } from "../../../core/encoding/exact-json";
 import { DEPTH_MAX, OBJECT_MAX_BYTES, TOO_LARGE } from "../decode-limits";
 import { formatMicroTime, formatTime, hasMicroFraction, isZeroTime, parseInstant, timeProblem } from "../instant";
-import { goKind, type UncheckedObject } from "./json-value";
+import { goKind, type JsonObject, type JsonValue, setMember, type UncheckedObject } from "./json-value";
 import { canonicalQuantity, type SmallestUnit } from "../quantity";
 import type { Field, FieldType, MessageSchema } from "../types";
 
@@ -103,17 +103,47 @@ export class ValueWalk {
   /** The fewest characters that the stored JSON of what was met can have. The status is stored by writes of its own, and counts for itself. */
   private size = 0;
 
+  /**
+   * Walks a whole document that is a `schema`, but for its kind and apiVersion, and gives what the schema knows of it. A document of a hundred thousand
+   * unknown members is neither copied nor emptied one by one: each costs as much as the parse.
+   */
+  root(source: UncheckedObject, schema: MessageSchema): UncheckedObject {
+    const known: UncheckedObject = {};
+    for (const name in source) {
+      if (name === "kind" || name === "apiVersion") continue;
+      this.members++;
+      const field = schema.byName.get(name);
+      if (field === undefined) this.unknown(source[name], name, schema, 1);
+      else {
+        known[name] = source[name];
+        if (field.isTransient || name === "status") this.apart(known, name, field, schema, 1);
+        else this.field(known, name, field, schema, 1);
+      }
+      if (this.failure !== undefined) return known;
+    }
+    this.absent(known, schema);
+    return known;
+  }
+
   /** Walks an object that is a `schema`; `depth` counts the containers around it. */
-  message(object: UncheckedObject, schema: MessageSchema, depth: number): void {
+  private message(object: UncheckedObject, schema: MessageSchema, depth: number): void {
     const byName = schema.byName;
     for (const name in object) {
       this.members++;
       const field = byName.get(name);
-      if (field === undefined) this.unknown(object, name, schema, depth);
-      else if (field.isTransient || (depth === 1 && name === "status")) this.apart(object, name, field, schema, depth);
+      if (field === undefined) {
+        const value = object[name];
+        delete object[name];
+        this.unknown(value, name, schema, depth);
+      } else if (field.isTransient) this.apart(object, name, field, schema, depth);
       else this.field(object, name, field, schema, depth);
       if (this.failure !== undefined) return;
     }
+    this.absent(object, schema);
+  }
+
+  /** What the schema says of members that are not there. */
+  private absent(object: UncheckedObject, schema: MessageSchema): void {
     for (const [name, zero] of schema.zeros) {
       if (object[name] !== undefined) continue;
       object[name] = zero;
@@ -145,10 +175,9 @@ export class ValueWalk {
     else object[name] = after;
   }
 
-  private unknown(object: UncheckedObject, name: string, schema: MessageSchema, depth: number): void {
+  private unknown(value: unknown, name: string, schema: MessageSchema, depth: number): void {
     // A dropped member counts too: the comparison with the text needs every member.
-    this.free(object[name], depth + 1);
-    delete object[name];
+    this.free(value, depth + 1);
     // A kind inside another one may name itself (the options in an Eviction).
     if (schema.isKind && (name === "kind" || name === "apiVersion")) return;
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problemOf("unknown", this.pathTo(name)));
@@ -182,7 +211,7 @@ export class ValueWalk {
         return this.nested(value, name, depth, () => this.list(value, type.of, owner, depth + 1));
       case "map":
         if (!isObject(value)) break;
-        return this.nested(value, name, depth, () => this.map(value, type.of, owner, depth + 1), dropZero);
+        return this.mapAt(value, type.of, dropZero, name, owner, depth);
       case "bytes":
         if (typeof value !== "string") break;
         return dropZero && value === "" ? ABSENT : this.bytes(value);
@@ -205,14 +234,26 @@ export class ValueWalk {
   }
 
   /** Runs `walk` one level deeper in the path. */
-  private nested(value: object, name: string | number, depth: number, walk: () => void, dropEmpty = false): unknown {
+  private nested(value: object, name: string | number, depth: number, walk: () => void): unknown {
     if (depth >= DEPTH_MAX) return this.fail(TOO_DEEP);
     this.path.push(name);
     walk();
     if (this.failure === undefined) this.path.pop();
-    if (!dropEmpty) return value;
-    for (const _ in value) return value;
-    return ABSENT;
+    return value;
+  }
+
+  /** A map is empty when no member was met in it: to ask a large one for its first name costs as much as all names. */
+  private mapAt(
+    map: UncheckedObject,
+    of: FieldType,
+    dropZero: boolean,
+    name: string | number,
+    owner: MessageSchema,
+    depth: number,
+  ): unknown {
+    const before = this.members;
+    const kept = this.nested(map, name, depth, () => this.map(map, of, owner, depth + 1));
+    return dropZero && this.members === before ? ABSENT : kept;
   }
 
   private list(list: unknown[], of: FieldType, owner: MessageSchema, depth: number): void {
@@ -225,19 +266,21 @@ export class ValueWalk {
     }
   }
 
+  private mapValue(value: unknown, of: FieldType, name: string | number, owner: MessageSchema, depth: number): unknown {
+    // A map of quantities is always a list of resources.
+    return of.kind === "quantity" ? this.quantity(value, -3) : this.value(value, of, false, name, owner, depth);
+  }
+
   private map(map: UncheckedObject, of: FieldType, owner: MessageSchema, depth: number): void {
     for (const key in map) {
       this.members++;
       const before = map[key];
       // Go's errors name struct fields only; its strict problems also name the map keys above a field
       const place = of.kind === "message" || of.kind === "list" || of.kind === "map" ? key : NO_NAME;
-      // a map of quantities is always a list of resources
-      const read = (): unknown => (of.kind === "quantity" ? this.quantity(before, -3) : this.value(before, of, false, place, owner, depth));
-      const after = before === null ? zeroOf(of) : read();
+      const after = before === null ? zeroOf(of) : this.mapValue(before, of, place, owner, depth);
       if (this.failure !== undefined) return;
       this.count(key.length + MEMBER_CHARACTERS + ownSize(after));
-      // defineProperty, because assigning to a key named __proto__ would not make a member
-      if (after !== before) Object.defineProperty(map, key, { value: after, enumerable: true, writable: true, configurable: true });
+      if (after !== before) setMember(map as JsonObject, key, after as JsonValue);
     }
   }
 

@@ -34,7 +34,8 @@ export function parseYamlText(text: string): Result<ParsedYaml, string> {
 }
 
 function read(document: Document.Parsed, lines: LineCounter): Result<ParsedYaml, string> {
-  const { value, repeated } = yamlValue(document, lines);
+  const { value, isJson, repeated } = yamlValue(document, lines);
+  if (isJson) return ok({ value, repeated });
   const unsayable: number[] = [];
   // by way of JSON: a value of an alias becomes several
   const json = JSON.stringify(value, (_, each: unknown) => {

@@ -11,6 +11,8 @@ import { invalidMapKey, isMergeKey, keyOf, type ScalarText, scalarOf } from "./y
 export interface YamlValue {
   /** numbers may be infinite or NaN; values of aliases are shared */
   value: JsonValue;
+  /** the value is what its JSON would be read as: no value stands in it twice, and each number is as JSON has it */
+  isJson: boolean;
   /** `line 4: key "a" already set in map`, in the order of the text, at most REPEATED_MAX */
   repeated: string[];
 }
@@ -22,7 +24,8 @@ const ALIASED_SHARE_MAX = 0.99;
 /** The value of a document without errors, whose schema leaves all scalars text. Throws with Go's text where there is none. */
 export function yamlValue(document: Document.Parsed, lines: LineCounter): YamlValue {
   const reader = new YamlReader(lines);
-  return { value: reader.value(document.contents), repeated: reader.repeated };
+  const value = reader.value(document.contents);
+  return { value, isJson: reader.isJson, repeated: reader.repeated };
 }
 
 type Members = Map<string, JsonValue>;
@@ -47,6 +50,7 @@ interface Anchored {
 
 class YamlReader {
   readonly repeated: string[] = [];
+  isJson = true;
   /** the last node of each name so far */
   readonly #anchors = new Map<string, Anchored>();
   readonly #all: YamlSize = { nodes: 0, chars: 0 };
@@ -73,7 +77,9 @@ class YamlReader {
     if (!isScalar(node)) return null;
     this.#all.chars += node.source.length;
     const { value } = scalarOf(textOf(node));
-    return typeof value === "bigint" ? integerOf(value) : value;
+    const read = typeof value === "bigint" ? integerOf(value) : value;
+    if (typeof read === "bigint" || (typeof read === "number" && !isAsInJson(read))) this.isJson = false;
+    return read;
   }
 
   /** A later member replaces an earlier one, whether it is the map's own or merged. */
@@ -129,6 +135,7 @@ class YamlReader {
   }
 
   #repeated(name: string): JsonValue {
+    this.isJson = false;
     const { read } = this.#anchored(name);
     if (!read) throw new Error(`anchor '${name}' value contains itself`);
     for (const amount of [this.#all, this.#aliased]) {
@@ -140,6 +147,11 @@ class YamlReader {
     if (isTooMuch || this.#aliased.chars > YAML_MAX_CHARS) throw new Error("document contains excessive aliasing");
     return read.value;
   }
+}
+
+/** Whether a number comes back from JSON as it is. Large integers come back as bigints, and -0 as 0. */
+function isAsInJson(value: number): boolean {
+  return Number.isInteger(value) ? Number.isSafeInteger(value) && !Object.is(value, -0) : Number.isFinite(value);
 }
 
 function textOf(scalar: Scalar.Parsed): ScalarText {

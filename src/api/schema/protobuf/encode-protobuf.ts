@@ -47,12 +47,32 @@ export function encodeWatchFrame(type: string, value: UncheckedObject, schema: M
   return writer.take();
 }
 
-/** Consecutive items of a list. `itemAt` gives the value at an index from 0 to `count` - 1; it is called from the last to the first. */
-export function encodeListItems(count: number, itemAt: (index: number) => UncheckedObject, schema: MessageSchema): Uint8Array<ArrayBuffer> {
+/** Items of a list that were encoded before, by their index. */
+export interface EncodedItems {
+  get(index: number): Uint8Array | undefined;
+  /** `bytes` makes a copy of the item's bytes. */
+  keep(index: number, bytes: () => Uint8Array): void;
+}
+
+/** So many items of a list. `itemAt` gives the value at an index; it is called from the last to the first, without those in `encoded`. */
+export function encodeListItems(
+  count: number,
+  itemAt: (index: number) => UncheckedObject,
+  schema: MessageSchema,
+  encoded?: EncodedItems,
+): Uint8Array<ArrayBuffer> {
   // An item that cannot be read leaves the items behind it in the writer.
   writer.clear();
   const write = valueWriter(2, { kind: "message", message: () => schema });
-  for (let i = count - 1; i >= 0; i--) write(writer, itemAt(i));
+  for (let i = count - 1; i >= 0; i--) {
+    const before = writer.length;
+    const known = encoded?.get(i);
+    if (known) writer.raw(known);
+    else {
+      write(writer, itemAt(i));
+      encoded?.keep(i, () => writer.since(before));
+    }
+  }
   return writer.take();
 }
 

@@ -80,6 +80,11 @@ export class WireWriter {
     this.close(tag, from);
   }
 
+  /** A copy of what was written since `length` was `from`. */
+  since(from: number): Uint8Array<ArrayBuffer> {
+    return this.bytes.slice(this.at, this.bytes.length - from);
+  }
+
   /** What was written; the writer is empty then. */
   take(): Uint8Array<ArrayBuffer> {
     const taken = this.bytes.slice(this.at);

@@ -3,21 +3,23 @@
  *
  * Invariants
  * - One writer: everything goes through `#turn`, which decides all operations of an event-loop turn in one transaction
- *   (group commit). Each operation keeps its own checks and its own result (write-decider.ts).
- * - Revision, floor and history are written in the transaction of the change (revisions.ts).
+ *   (group commit). Each operation keeps its own checks and its own result (write-decider.ts). While others wait, a turn waits for the last commit
+ *   (rule 24, commit-pace.ts).
+ * - Revision, floor and history are durable with the change (revisions.ts has the exception).
  * - Watchers hear of a turn only after it is durable, in order (announcer.ts).
  * - Observers hear of a turn after its transaction, and cannot change its outcome (observer.ts).
  *
  * A crash before the end of the transaction leaves nothing. A crash after it leaves everything, the extension's rows included.
  */
 import { assert } from "../../../core/base/assert";
-import { Batcher, type BatchCounters } from "../../../core/base/batch";
+import { Batcher, type BatchCounters, COMMIT_LOST } from "../../../core/base/batch";
 import { OPERATION_DEADLINE_MS } from "../../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../../core/base/ports";
-import { expired, internalError, notFound, overloaded, revisionTooLarge } from "../../meta/status";
+import { expired, internalError, notFound, overloaded, revisionTooLarge, serviceUnavailable } from "../../meta/status";
 import type { ResourceDefinition } from "../../registry/resource";
 import type { GetResult, ObjectKey, WriteRequest, WriteResult } from "../../rpc/store";
 import { Announcer } from "./announcer";
+import { RecentReaders } from "./recent-readers";
 import { storageKey } from "../state/keys";
 import { STORE_OPERATIONS_MAX, STORE_QUEUE_MAX } from "../state/limits";
 import { PendingWrite } from "../write/pending-write";
@@ -25,7 +27,7 @@ import { ReservedKeys } from "../write/reserved-keys";
 import { beginningAbove } from "../state/revision-gaps";
 import type { StoreObserver } from "../state/observer";
 import { Revisions, type RevisionsPorts } from "../state/revisions";
-import { StorageFault, type StoreStorage } from "../state/store-storage";
+import { type HistoryReader, StorageFault, type StoreStorage } from "../state/store-storage";
 import { type StoreTurn, turnOver } from "../state/store-turn";
 import type { WatchHub } from "../hub/watch-hub";
 import { type DeciderPorts, WriteDecider, type WriteOutcome } from "../write/write-decider";
@@ -34,6 +36,8 @@ export interface StoreOptions<Supply> extends DeciderPorts<Supply>, RevisionsPor
   recorder: Recorder;
   /** told in this order */
   observers: readonly StoreObserver[];
+  /** Ends the object: a commit was lost. Its next request starts it from what is stored. */
+  abort(reason: string): void;
 }
 
 interface InternalWork {
@@ -53,6 +57,7 @@ export class StoreEngine<Supply = undefined> {
   readonly #reserved = new ReservedKeys<Supply>();
   readonly #decider: WriteDecider<Supply>;
   readonly #announcer: Announcer;
+  readonly #readers: RecentReaders;
   /** client writes begun and not yet answered */
   #underWay = 0;
   #counting: Promise<void> | undefined;
@@ -60,7 +65,10 @@ export class StoreEngine<Supply = undefined> {
   constructor(options: StoreOptions<Supply>) {
     this.#options = options;
     this.definition = options.definition;
-    this.#revisions = new Revisions(options);
+    this.#readers = new RecentReaders(options.clock, () => this.hub.watchedAt);
+    this.#revisions = new Revisions({ ...options, isRead: () => this.#readers.are });
+    // The watches of the object before come back.
+    if (!this.#revisions.isNew) this.#readers.note();
     this.#decider = new WriteDecider(options, this.#revisions, this.#reserved);
     this.#announcer = new Announcer({ ...options, resource: this.definition.resource }, this.revision);
     this.hub = this.#announcer.hub;
@@ -72,6 +80,12 @@ export class StoreEngine<Supply = undefined> {
       queueWeightMax: STORE_QUEUE_MAX,
       // An operation with a supply was admitted before: it must reach the turn that uses the supply or gives it back.
       weigh: (job) => ("run" in job || job.supply === undefined ? 1 : 0),
+      commits: {
+        // Shares the sync of the announcement, and the next turn begins behind it.
+        durable: () => this.#announcer.after(() => undefined),
+        unbegun: () => ({ kind: "done", result: lostBefore() }),
+        end: (error) => this.#end(error),
+      },
     });
   }
 
@@ -94,6 +108,11 @@ export class StoreEngine<Supply = undefined> {
     return this.#revisions.isUntouched;
   }
 
+  /** Nothing was ever written but what a new store gets. */
+  get hasInitialAlone(): boolean {
+    return this.#revisions.hasInitialAlone;
+  }
+
   /** Whether a client has the revision from another life of the store (rule 32): it is 410, whatever is asked for. */
   readonly isOfAnotherLife = (revision: number): boolean => this.#revisions.isOfAnotherLife(revision);
 
@@ -105,6 +124,16 @@ export class StoreEngine<Supply = undefined> {
   /** Lists go on at this revision or a later one. */
   get listFloor(): number {
     return this.#revisions.listFloor;
+  }
+
+  /** The floor of the changes that are always on the disk (revisions.ts). */
+  get writtenFloor(): number {
+    return this.#revisions.writtenFloor;
+  }
+
+  /** Every retained change. */
+  get history(): HistoryReader {
+    return this.#revisions.history;
   }
 
   get storage(): StoreStorage {
@@ -146,7 +175,7 @@ export class StoreEngine<Supply = undefined> {
   async internally<T>(work: (turn: StoreTurn) => T): Promise<T> {
     const outcome = await this.#batcher.submit({ run: work });
     if (outcome.kind === "value") return outcome.value as T;
-    throw new Error("the store's queue is full");
+    throw new Error("the store takes no work: its queue is full, or a commit was lost");
   }
 
   /**
@@ -166,6 +195,11 @@ export class StoreEngine<Supply = undefined> {
     const stored = this.#options.storage.objectGet(storageKey(key));
     if (!stored) return { ok: false, status: notFound(this.definition, key.name) };
     return { ok: true, object: stored.data };
+  }
+
+  /** A client has listed: it may come to watch from what it was given. */
+  noteList(): void {
+    this.#readers.note();
   }
 
   /** How many objects a namespace has ("" = all have); undefined until `counted` has resolved, in a store that an earlier release wrote. */
@@ -231,6 +265,7 @@ export class StoreEngine<Supply = undefined> {
         revisions.seal();
         extension?.sealTurn?.();
       }
+      extension?.turnEnding?.();
       return decided;
     });
     const { entries, committed } = revisions.takeChanges();
@@ -273,14 +308,25 @@ export class StoreEngine<Supply = undefined> {
     return { kind: "value", value: work.run(turnOver(this.#options.storage, this.#revisions)) };
   }
 
+  #end(error: unknown): void {
+    this.#options.recorder.log("error", COMMIT_LOST, { resource: this.definition.resource, error: String(error) });
+    this.#options.abort(COMMIT_LOST);
+  }
+
   #reload(error: unknown): void {
     this.#options.recorder.log("error", "a turn was lost", { resource: this.definition.resource, error: String(error) });
     this.#revisions.reload();
+    this.#readers.note();
     // It is unknown whether the transaction was kept: watchers come back and read the history.
     this.hub.endAll();
     this.#options.extension?.turnLost?.();
     this.#tellObservers((observer) => observer.turnLost?.());
   }
+}
+
+/** Of a write that had not begun, or of which only the addresses were taken: those are found by the audit of their owners. */
+function lostBefore(): WriteResult {
+  return { ok: false, status: serviceUnavailable("the server is currently unable to handle the request", 1), warnings: [] };
 }
 
 function tooMany(): WriteResult {

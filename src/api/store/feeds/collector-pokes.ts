@@ -1,12 +1,13 @@
 /**
- * Which turns of a store concern background work. The garbage collector is poked after turns that concern it. Cron makes up for a lost poke: it
- * hears of every cluster that had writes.
+ * Which turns of a store concern background work. The garbage collector is poked after turns that concern it. A lost poke is sent again with cron's next
+ * visit (deliveries.ts).
  */
 import type { Clock } from "../../../core/base/ports";
 import { throttled } from "../../../core/base/throttle";
-import type { ControllerRpc } from "../../rpc/store";
+import type { ControllerRpc, StoreNews } from "../../rpc/store";
 import type { StoreObserver } from "../state/observer";
-import { changesLinks } from "./object-links-reader";
+import type { Deliveries } from "./deliveries";
+import { changesLinks } from "../state/link-changes";
 
 /** Between two pokes of the garbage collector: a burst of deletions is one pass of it, not one per turn. */
 const COLLECTOR_POKE_INTERVAL_MS = 250;
@@ -19,29 +20,33 @@ export interface CollectorPokePorts {
   noteBusy(rhythm: "minute" | "hour"): void;
   /** a change of this revision matters to the garbage collector */
   noteRelevant(revision: number): void;
-  /** the store's newest revision */
-  head(): number;
+  /** which store pokes, and its newest revision */
+  news(): StoreNews;
+  deliveries: Pick<Deliveries, "send" | "owe">;
   /** A turn may leave something undone: the work of an extension, or what another observer causes. */
   leavesWork: boolean;
 }
 
 export function pokingCollector(ports: CollectorPokePorts): StoreObserver {
+  /** the newest change that matters */
+  let revision = 0;
   const poke = throttled(ports.clock, COLLECTOR_POKE_INTERVAL_MS, () => {
-    void ports
-      .garbageCollector()
-      ?.poke()
-      .catch(() => undefined);
+    const collector = ports.garbageCollector();
+    if (collector) ports.deliveries.send(() => collector.poke([{ ...ports.news(), revision }], true));
   });
   return {
     turnCommitted(changes) {
       const newest = changes.findLast(changesLinks);
-      if (newest) ports.noteRelevant(newest.revision);
+      if (newest) ports.noteRelevant((revision = newest.revision));
       const isWork = newest !== undefined && ports.garbageCollector() !== undefined;
       ports.noteBusy("hour");
       if (isWork || ports.leavesWork) ports.noteBusy("minute");
       if (isWork) poke();
     },
     // Some of the changes may be stored, and may matter.
-    turnLost: () => ports.noteRelevant(ports.head()),
+    turnLost() {
+      ports.noteRelevant(ports.news().revision);
+      ports.deliveries.owe();
+    },
   };
 }

@@ -1,19 +1,27 @@
 /** A store's side of what controllers pull: changes since a cursor, pages, objects by name. Reads only; nothing is parsed. */
-import type { FedChange, FedChanges, FedPage } from "../../rpc/object-feed";
+import type { AskedPage, FedChange, FedChanges, FedPage } from "../../rpc/object-feed";
 import type { StoreCursor } from "../../rpc/object-links";
 import type { ObjectKey } from "../../rpc/store";
 import { storageKey } from "../state/keys";
 import { FEED_PAGE_MAX_CHARS } from "../state/limits";
 import type { StoreEngine } from "../engine/store-engine";
 
-export type FeedStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "floor" | "isOfAnotherLife" | "incarnation">;
+export type FeedStore = Pick<
+  StoreEngine<unknown>,
+  "storage" | "history" | "revision" | "floor" | "writtenFloor" | "isOfAnotherLife" | "incarnation"
+>;
 
 export class ObjectFeedReader {
   constructor(private readonly store: FeedStore) {}
 
   /** See ObjectFeed. A cursor of another incarnation or of the future is as good as none. */
-  objectsSince(cursor: StoreCursor | undefined, limit: number): FedChanges {
-    const { incarnation, revision: head, floor, storage } = this.store;
+  objectsSince(cursor: StoreCursor | undefined, limit: number, page?: AskedPage): FedChanges {
+    const fed = this.#changesSince(cursor, limit);
+    return page && fed.kind === "changes" ? { ...fed, page: this.objectsAfter(page.after, page.limit) } : fed;
+  }
+
+  #changesSince(cursor: StoreCursor | undefined, limit: number): FedChanges {
+    const { incarnation, revision: head, floor, history } = this.store;
     if (cursor?.incarnation !== incarnation || cursor.revision > head || cursor.revision < floor) return { kind: "expired" };
     if (this.store.isOfAnotherLife(cursor.revision)) return { kind: "expired" };
     if (cursor.revision === head) return { kind: "changes", changes: [], cursor, more: false };
@@ -22,7 +30,7 @@ export class ObjectFeedReader {
     // Behind the last change there may be a gap.
     let isRest = true;
     let last = cursor.revision;
-    for (const { revision, type, key, data } of storage.changesSince(cursor.revision, limit)) {
+    for (const { revision, type, key, data } of history.changesSince(cursor.revision, limit)) {
       isRest = page.takes(data);
       if (!isRest) break;
       changes.push({ deleted: type === "DELETED", object: data, key, revision });

@@ -3,13 +3,13 @@
  *
  * A deletion matters, because the object may have been an owner. Any other change matters when it changes ownerReferences, or a deletion that the
  * collector has to finish. `#relevantRevision` is the newest such change. For a cursor at or after it nothing is read: a store of plain objects
- * answers without touching its rows, however many writes there were.
+ * answers without touching its rows, however many writes there were. Such a change is always on the disk: what a store keeps in memory alone,
+ * and loses with it, is passed over here.
  */
 import type { KubeObject, ObjectMeta } from "../../meta/kubernetes";
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../meta/object-meta";
 import type { LinkChange, LinkChanges, LinkPage, ObjectLinks, SoughtObject, StoreCursor, Whereabouts } from "../../rpc/object-links";
 import type { ObjectKey } from "../../rpc/store";
-import type { CommittedChange } from "../state/extension";
 import { historyAfter } from "../state/history";
 import { namespaceRange, objectKey, storageKey } from "../state/keys";
 import { FEED_PAGE_MAX_CHARS, LARGE_ENTRIES_TOGETHER } from "../state/limits";
@@ -27,18 +27,18 @@ export class ObjectLinksReader {
     this.#relevantRevision = store.revision;
   }
 
-  /** To be told of each change that matters (see `changesLinks`). */
+  /** To be told of each change that matters (see `changesLinks` in state/link-changes.ts). */
   noteRelevant(revision: number): void {
     this.#relevantRevision = Math.max(this.#relevantRevision, revision);
   }
 
   /** See LinkedStore. Large objects make fewer than `limit` entries in one answer. */
   changesSince(cursor: StoreCursor | undefined, limit: number): LinkChanges {
-    const { incarnation, revision: head, floor, storage } = this.store;
+    const { incarnation, revision: head, storage, writtenFloor } = this.store;
     if (cursor?.incarnation !== incarnation || cursor.revision > head || this.store.isOfAnotherLife(cursor.revision))
       return { kind: "expired" };
     if (cursor.revision >= this.#relevantRevision) return { kind: "changes", changes: [], cursor: this.#head(), more: false };
-    if (cursor.revision < floor) return { kind: "expired" };
+    if (cursor.revision < writtenFloor) return { kind: "expired" };
     const changes: LinkChange[] = [];
     // Behind the last change there may be a gap.
     let last = head;
@@ -103,26 +103,6 @@ export class ObjectLinksReader {
   }
 }
 
-/** Whether a change matters to garbage collection. Two looks at absent members for a plain object: this is on the path of every write. */
-export function changesLinks({ type, before, after }: CommittedChange): boolean {
-  if (type === "DELETED") return true;
-  if (isPlain(after?.metadata) && isPlain(before?.metadata)) return false;
-  return linkText(after?.metadata) !== linkText(before?.metadata);
-}
-
-function isPlain(metadata: ObjectMeta | undefined): boolean {
-  return metadata?.ownerReferences === undefined && metadata?.finalizers === undefined;
-}
-
-function linkText({ ownerReferences = [], finalizers = [], deletionTimestamp }: ObjectMeta = {}): string {
-  const deleting = Boolean(deletionTimestamp);
-  return JSON.stringify([ownerReferences, ownerReferences.length > 0 && deleting, deleting ? finalizers.filter(isCollectors) : []]);
-}
-
-function isCollectors(finalizer: string): boolean {
-  return finalizer === FINALIZER_ORPHAN || finalizer === FINALIZER_FOREGROUND;
-}
-
 const TRACES = [`"ownerReferences":[`, `"${FINALIZER_FOREGROUND}"`, `"${FINALIZER_ORPHAN}"`];
 
 /** False only for objects that do not matter. Looking for a word costs far less than parsing. */
@@ -138,7 +118,8 @@ function changeOf({ type, data, before }: HistoryEntry): LinkChange[] {
   return mayMatter(data) || mayMatter(before) ? [{ type: "put", links: linksOf(data) }] : [];
 }
 
-function linksOf(data: string): ObjectLinks {
+/** What an object says of its owners, and of its own deletion. */
+export function linksOf(data: string): ObjectLinks {
   const metadata: ObjectMeta = (JSON.parse(data) as KubeObject).metadata ?? {};
   return {
     key: { namespace: metadata.namespace ?? "", name: metadata.name ?? "" },

@@ -11,7 +11,7 @@ import type { ResourceDefinition } from "../../registry/resource";
 import type { JsonObject, JsonValue } from "../../schema/json/json-value";
 import type { Field, MessageSchema } from "../../schema/types";
 import type { AnswerForm } from "../../rpc/store";
-import type { JsonList, View } from "./view";
+import type { JsonListForm, View } from "./view";
 
 /** As for `viewOf`. */
 export function jsonViewOf(definition: ResourceDefinition, version: string, representation: AnswerForm, now: () => number): View {
@@ -26,18 +26,14 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
     case "object":
       return {
         id: apiVersion,
-        list: (meta, stored) => jsonList(listEnvelope(definition.kind, apiVersion, meta), convert ? stored.map(served) : stored),
+        list: (meta) => jsonList(listEnvelope(definition.kind, apiVersion, meta), served),
         event: (type, stored) => changeFrame(type, head, served(stored)),
         bookmark,
       };
     case "partial":
       return {
         id: `partial/${representation.version}`,
-        list: (meta, stored) =>
-          jsonList(
-            partialListEnvelope(representation.version, meta),
-            stored.map((row) => partialOfStored(representation.version, row)),
-          ),
+        list: (meta) => jsonList(partialListEnvelope(representation.version, meta), (row) => partialOfStored(representation.version, row)),
         event: (type, stored) => eventFrame(type, partialOfStored(representation.version, stored)),
         bookmark: (revision, initialEventsEnd) =>
           bookmarkFrame({
@@ -66,11 +62,7 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
       };
       return {
         id: `table/${apiVersion}/${representation.version}/${representation.includeObject}`,
-        list: (meta, stored) =>
-          jsonList(
-            tableEnvelope(form, meta),
-            stored.map((one) => row(one).text),
-          ),
+        list: (meta) => jsonList(tableEnvelope(form, meta), (stored) => row(stored).text),
         event: (type, stored, first) => {
           const { text, resourceVersion } = row(stored);
           return eventFrame(type, eventTable(form, text, resourceVersion, first));
@@ -85,8 +77,8 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
   }
 }
 
-function jsonList(envelope: Envelope, rows: string[]): JsonList {
-  return { encoding: "json", envelope, rows };
+function jsonList(envelope: Envelope, row: (stored: string) => string): JsonListForm {
+  return { encoding: "json", envelope, row };
 }
 
 /**

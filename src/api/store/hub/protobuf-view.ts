@@ -3,7 +3,6 @@ import { encodeBase64Bytes } from "../../../core/encoding/base64";
 import { parseJson } from "../../../core/encoding/exact-json";
 import { bookmarkMetadata, type EventType, INITIAL_EVENTS_BLUEPRINT } from "../../meta/watch-event";
 import type { KubeObject } from "../../meta/kubernetes";
-import type { ListMeta } from "../../meta/list";
 import type { Status } from "../../meta/status";
 import { apiVersionOf } from "../../meta/type-meta";
 import type { ResourceDefinition } from "../../registry/resource";
@@ -12,7 +11,7 @@ import type { UncheckedObject } from "../../schema/json/json-value";
 import { encodeListHead, encodeListItems, encodeListTail, encodeWatchFrame } from "../../schema/protobuf/encode-protobuf";
 import { PartialObjectMetadataSchema, StatusSchema } from "../../schema/meta";
 import type { MessageSchema, TypeMeta } from "../../schema/types";
-import type { ProtobufList, View } from "./view";
+import type { View } from "./view";
 
 /** Tables have no protobuf form. */
 export type ProtobufRepresentation = Exclude<AnswerForm, { as: "table" }>;
@@ -29,8 +28,12 @@ export function protobufViewOf(definition: ResourceDefinition, version: string, 
   const frame = (type: EventType, object: UncheckedObject): Uint8Array<ArrayBuffer> => encodeWatchFrame(type, object, schema, typeMeta);
   return {
     id: `protobuf/${typeMeta.apiVersion}/${typeMeta.kind}`,
-    list: (meta, stored) =>
-      protobufList(meta, listType, stored, (rows) => encodeListItems(rows.length, (i) => shown(rows[i] ?? ""), schema)),
+    list: (meta) => ({
+      encoding: "protobuf",
+      items: (stored, encoded) => encodeListItems(stored.length, (i) => shown(stored[i] ?? ""), schema, encoded),
+      head: (bytes) => encodeListHead({ ...meta }, listType, bytes),
+      tail: encodeListTail,
+    }),
     event: (type, stored) => frame(type, shown(stored)),
     bookmark: (revision, initialEventsEnd) => {
       const metadata = bookmarkMetadata(String(revision), initialEventsEnd);
@@ -49,10 +52,6 @@ export function formOf(
   if (representation.as === "object") return { typeMeta: { apiVersion: apiVersionOf(group, version), kind }, schema };
   const typeMeta = { apiVersion: apiVersionOf("meta.k8s.io", representation.version), kind: "PartialObjectMetadata" };
   return { typeMeta, schema: PartialObjectMetadataSchema };
-}
-
-function protobufList(meta: ListMeta, typeMeta: TypeMeta, rows: string[], items: ProtobufList["items"]): ProtobufList {
-  return { encoding: "protobuf", rows, items, head: (bytes) => encodeListHead({ ...meta }, typeMeta, bytes), tail: encodeListTail };
 }
 
 /** An empty list of the kind, from which clients that list through a watch learn the type of the list. */

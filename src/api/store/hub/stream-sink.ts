@@ -5,6 +5,15 @@ import type { WatchSink } from "./watch-hub";
 /** What a watch's stream may hold before `desiredSize` turns negative. */
 export const WATCH_BUFFER_BYTES = 64 * 1024;
 
+/** No compressor may hold events back, no proxy may change them. */
+export function watchStreamHeaders(encoding: Encoding | undefined): Record<string, string> {
+  return {
+    "Content-Type": encoding === "protobuf" ? "application/vnd.kubernetes.protobuf;stream=watch" : "application/json",
+    "Content-Encoding": "identity",
+    "Cache-Control": "no-cache, private, no-transform",
+  };
+}
+
 /** Sent before the JSON of the next event: readers of lines and of JSON both skip it. Between protobuf frames nothing can be skipped. */
 const PROBE = new TextEncoder().encode(" ");
 

@@ -1,13 +1,14 @@
 /** How one client sees the objects of a store: in which version, representation and encoding. Turns stored text into what is served. */
 import type { Envelope, ListMeta } from "../../meta/list";
+import type { EncodedItems } from "../../schema/protobuf/encode-protobuf";
 import type { WatchFrame } from "./frame-buffer";
 import type { ChangeType } from "../../meta/watch-event";
 
 export interface View {
   /** equal ids mean equal bytes for equal objects */
   id: string;
-  /** a list of these stored objects */
-  list(meta: ListMeta, stored: string[]): JsonList | ProtobufList;
+  /** how a list with this metadata is written */
+  list(meta: ListMeta): JsonListForm | ProtobufListForm;
   /** one frame of a watch; `first` = the watch's first frame, which carries a Table's columns */
   event(type: ChangeType, stored: string, first: boolean): WatchFrame;
   /** the frame that names a revision; `first` as for `event` */
@@ -15,19 +16,17 @@ export interface View {
 }
 
 /** A list as text: head, rows joined by ",", tail. */
-export interface JsonList {
+export interface JsonListForm {
   encoding: "json";
   envelope: Envelope;
-  rows: string[];
+  row(stored: string): string;
 }
 
 /** A list whose size must be known before its first byte: its items are encoded in runs, then comes the head. */
-export interface ProtobufList {
+export interface ProtobufListForm {
   encoding: "protobuf";
-  /** stored text */
-  rows: string[];
-  /** the items of these rows */
-  items(rows: readonly string[]): Uint8Array<ArrayBuffer>;
+  /** the items of these rows; `encoded`: those of them, by their index, whose bytes are there */
+  items(stored: readonly string[], encoded?: EncodedItems): Uint8Array<ArrayBuffer>;
   /** what stands before the items, which take `itemsBytes` together */
   head(itemsBytes: number): Uint8Array<ArrayBuffer>;
   tail(): Uint8Array<ArrayBuffer>;

@@ -6,7 +6,8 @@
  * - One flush at a time hands out what was published. It begins in the turn of the publication, so a lone change leaves at once. It lets other
  *   work run after every few writes. What is published meanwhile is the next flush: a burst costs chunks, not events.
  * - The bytes of a flush are made once for each cohort, and all its watchers share them.
- * - A watcher whose backlog grows beyond the limit is cut off; its client resumes from its last revision.
+ * - A watcher whose backlog grows beyond the limit is cut off; its client resumes from its last revision. That of a Worker has credit instead: without it
+ *   the hub leaves it to the history (watch/socket-watches.ts).
  */
 import type { Clock } from "../../../core/base/ports";
 import {
@@ -28,7 +29,8 @@ import type { View } from "./view";
 
 /** Where a watch's bytes go: the response stream in the Durable Object, an array in tests. */
 export interface WatchSink {
-  write(bytes: Uint8Array): void;
+  /** `through`: with these bytes the watch has every change up to this revision; the hub names it where the sink is a Worker's */
+  write(bytes: Uint8Array, through?: number): void;
   /** bytes written that the client has not taken yet */
   backlogBytes(): number;
   /** a proper end of body: clients re-watch from their last revision */
@@ -39,6 +41,20 @@ export interface WatchSink {
   probe(): void;
   /** `backlogBytes` counts what was written, whether the client has taken it or not: it never becomes less */
   readonly isBlind?: true;
+  /** The watch is a Worker's: it makes bookmarks, probes and the end of time by itself (rule 28), and takes events against credit (rule 27). */
+  readonly relay?: RelayedSink;
+}
+
+/** What the hub tells of a Worker's watch, and asks. */
+export interface RelayedSink {
+  /** whether events may be written */
+  hasCredit(): boolean;
+  /** No events are written any more. The watch begins anew once it has caught up from the history after `seen`. */
+  behind(seen: number): void;
+  /** No change up to the revision is left for the watch. */
+  passed(revision: number): void;
+  /** Says now what has passed. */
+  tell(): void;
 }
 
 /** A watch whose client still gets what it has missed. */
@@ -47,6 +63,8 @@ export interface StartingWatch {
   isOpen(): boolean;
   /** The hub goes on with every change after `seen`. */
   begin(seen: number, columnsSent: boolean): void;
+  /** Others of its cohort say now how far they are: a Worker that has one of them then needs one socket for both. */
+  tellCohort(): void;
   /** Ends it properly. */
   end(): void;
   /** to be called when the client is gone; repeats do nothing */
@@ -60,8 +78,6 @@ export interface WatchRequest {
   view: View;
   sink: WatchSink;
   bookmarks: boolean;
-  /** whose watch it is; "" = not known */
-  user: string;
   /** milliseconds since the epoch */
   endsAt: number;
   /** size of what the caller writes at the start; however large, it is not yet a backlog */
@@ -86,35 +102,42 @@ const NOT_BEGUN = Infinity;
 
 const BOOKMARK_BEFORE_END_MS = 2_000;
 
-/** Counted by user, too. */
+/** Those that the hub tends are counted, too. */
 class Watchers extends Set<Watcher> {
-  readonly #users = new Map<string, number>();
+  #tended = 0;
+  /** when the last one left, in milliseconds since the epoch; -Infinity = none has */
+  leftAt = -Infinity;
 
-  of(user: string): number {
-    return this.#users.get(user) ?? 0;
+  constructor(private readonly clock: Pick<Clock, "now">) {
+    super();
+  }
+
+  /** All but those of Workers. */
+  get tended(): number {
+    return this.#tended;
   }
 
   override add(watcher: Watcher): this {
-    if (!this.has(watcher)) this.#users.set(watcher.user, this.of(watcher.user) + 1);
+    if (!this.has(watcher) && !watcher.sink.relay) this.#tended++;
     return super.add(watcher);
   }
 
   override delete(watcher: Watcher): boolean {
     if (!super.delete(watcher)) return false;
-    const left = this.of(watcher.user) - 1;
-    if (left > 0) this.#users.set(watcher.user, left);
-    else this.#users.delete(watcher.user);
+    this.leftAt = this.clock.now();
+    if (!watcher.sink.relay) this.#tended--;
     return true;
   }
 
   override clear(): void {
-    this.#users.clear();
+    if (this.size > 0) this.leftAt = this.clock.now();
+    this.#tended = 0;
     super.clear();
   }
 }
 
 export class WatchHub {
-  readonly #watchers = new Watchers();
+  readonly #watchers: Watchers;
   #ticking = false;
   #published: number;
   /** published, and not yet part of a flush */
@@ -133,21 +156,28 @@ export class WatchHub {
     private readonly lost: (error: unknown) => void,
   ) {
     this.#published = publishedRevision;
+    this.#watchers = new Watchers(clock);
+  }
+
+  /** When somebody watched last: now, or when the last watch ended; in milliseconds since the epoch, -Infinity = nobody has. */
+  get watchedAt(): number {
+    return this.size > 0 ? this.clock.now() : this.#watchers.leftAt;
   }
 
   get size(): number {
     return this.#watchers.size;
   }
 
-  /** How many watches of this user are open. */
-  openBy(user: string): number {
-    return this.#watchers.of(user);
+  /** How many watches are open besides those of Workers. */
+  get tended(): number {
+    return this.#watchers.tended;
   }
 
-  /** How many watches are open, by what they watch. */
+  /** The same by what they watch. */
   get open(): OpenWatches[] {
     const counts = new Map<string, OpenWatches>();
-    for (const { asked } of this.#watchers) {
+    for (const { asked, sink } of this.#watchers) {
+      if (sink.relay) continue;
       const key = Object.values(asked).join(" ");
       const count = counts.get(key);
       if (count) count.count++;
@@ -177,6 +207,7 @@ export class WatchHub {
     return {
       isOpen: () => this.#watchers.has(watcher),
       begin: (seen, columnsSent) => void Object.assign(watcher, { seen, columnsSent }),
+      tellCohort: () => this.#tellCohort(watcher),
       end: () => void (stop() && watcher.sink.end()),
       stop,
     };
@@ -186,8 +217,14 @@ export class WatchHub {
     const nextSignAt = nextSignOf(request, this.clock.now());
     const watcher: Watcher = { ...request, cohort: cohortOf(request), backlog: 0, seen, columnsSent, nextSignAt };
     this.#watchers.add(watcher);
-    if (!this.#ticking) void this.#tick();
+    if (!this.#ticking && this.#watchers.tended > 0) void this.#tick();
     return watcher;
+  }
+
+  #tellCohort({ cohort }: Watcher): void {
+    for (const other of this.#watchers) {
+      if (other.cohort === cohort && other.seen !== NOT_BEGUN) other.sink.relay?.tell();
+    }
   }
 
   /** The store began anew at the revision. Every watch is of the life before: it ends, and its client lists again. */
@@ -264,9 +301,17 @@ export class WatchHub {
   #deliver(watcher: Watcher, flush: Flush): number {
     const wanted = flush.after(watcher.seen);
     if (wanted === undefined) return 0;
+    const before = watcher.seen;
+    const { relay } = watcher.sink;
     watcher.seen = flush.revision;
     const { bytes, steps } = flush.bytesFor(watcher, wanted);
-    if (bytes.length > 0) this.#write(watcher, bytes);
+    if (bytes.length === 0) relay?.passed(flush.revision);
+    else if (!relay) this.#write(watcher, bytes);
+    else if (relay.hasCredit()) watcher.sink.write(bytes, flush.revision);
+    else {
+      watcher.seen = NOT_BEGUN;
+      relay.behind(before);
+    }
     return steps + 1;
   }
 
@@ -319,10 +364,10 @@ export class WatchHub {
     this.#queuedChars = 0;
   }
 
-  /** Bookmarks, probes and timeouts. Runs only while somebody watches: an open stream keeps the object awake anyway. */
+  /** Bookmarks, probes and timeouts. Runs only while somebody reads a stream, which keeps the object awake anyway: an object with Workers' watches sleeps. */
   async #tick(): Promise<void> {
     this.#ticking = true;
-    while (this.#watchers.size > 0) {
+    while (this.#watchers.tended > 0) {
       await this.clock.sleep(WATCH_TICK_MS);
       const now = this.clock.now();
       for (const watcher of [...this.#watchers]) this.#tend(watcher, now);
@@ -331,6 +376,7 @@ export class WatchHub {
   }
 
   #tend(watcher: Watcher, now: number): void {
+    if (watcher.sink.relay) return;
     if (now >= watcher.nextSignAt) {
       watcher.nextSignAt = nextSignOf(watcher, now);
       if (watcher.bookmarks) {
@@ -356,7 +402,7 @@ export class WatchHub {
 const CROWD_SHARE = 1 / 16;
 
 /** About every minute, and once shortly before the end; never again after that. */
-function nextSignOf({ endsAt }: Pick<WatchRequest, "endsAt">, now: number): number {
+export function nextSignOf({ endsAt }: Pick<WatchRequest, "endsAt">, now: number): number {
   const last = endsAt - BOOKMARK_BEFORE_END_MS;
   return now >= last ? Infinity : Math.min(now + WATCH_BOOKMARK_INTERVAL_MS, last);
 }

@@ -18,7 +18,7 @@ export function collectionOf(path: string): CollectionRequest {
     limit: Number(text("limit")),
     continueToken: text("continue"),
     resourceVersion: text("resourceVersion"),
-    resourceVersionMatch: "",
+    resourceVersionMatch: text("resourceVersionMatch"),
     allowWatchBookmarks: text("allowWatchBookmarks") === "true",
     timeoutSeconds: Number(text("timeoutSeconds")),
     group,

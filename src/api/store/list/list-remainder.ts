@@ -2,10 +2,10 @@
 import type { CollectionRequest } from "../../rpc/store";
 import { namespaceRange } from "../state/keys";
 import type { ListStart } from "./list-start";
-import { grownSince } from "../state/snapshot";
+import { Snapshot } from "../state/snapshot";
 import type { StoreEngine } from "../engine/store-engine";
 
-type RemainderStore = Pick<StoreEngine<unknown>, "storage" | "revision" | "countIn">;
+type RemainderStore = Pick<StoreEngine<unknown>, "storage" | "history" | "floor" | "revision" | "countIn">;
 
 /** Whether the kept counts are needed: for the first page of a list without selectors. Later pages have the number in their token. */
 export function tellsRemainder({ verb, limit, continueToken, labelSelector, fieldSelector }: CollectionRequest): boolean {
@@ -28,5 +28,7 @@ export function remainingBehind(
 function countAt(store: RemainderStore, namespace: string, revision: number): number | undefined {
   const count = store.countIn(namespace);
   if (count === undefined || revision === store.revision) return count;
-  return count - grownSince(store.storage, namespaceRange(namespace), revision);
+  const snapshot = new Snapshot(store, namespaceRange(namespace), revision);
+  snapshot.catchUpAtOnce();
+  return count - snapshot.grown();
 }

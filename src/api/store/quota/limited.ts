@@ -37,6 +37,7 @@ export function limited<Supply>(
     },
     abandon: (operation) => inner.abandon?.(operation),
     sealTurn: () => inner.sealTurn?.(),
+    turnEnding: () => inner.turnEnding?.(),
     turnCommitted() {
       inner.turnCommitted?.();
       if (!changed) return;

@@ -48,6 +48,8 @@ export interface StoreExtension<Supply> {
   abandon?(operation: Operation<Supply>): void;
   /** Inside the transaction, at its end, when anything was written. */
   sealTurn?(): void;
+  /** The last thing in the transaction of every turn, whether anything was written or not. */
+  turnEnding?(): void;
   /** After the transaction, in the same turn. */
   turnCommitted?(): void;
   /** One write of the turn was undone; the turn goes on. Memory that follows the rows must be read anew. */

@@ -36,6 +36,36 @@ export const HISTORY_COMPACTION_MS = 5_000;
 /** Entries trimmed at once when a bound is crossed, so that the cost is spread. */
 export const HISTORY_TRIM_ENTRIES = 5_000;
 
+/**
+ * Revisions that a store says it may have given out, beyond the newest one. So often its state is saved. A start counts as many entries of history anew,
+ * at a few microseconds each.
+ */
+export const REVISIONS_RESERVED = 256;
+
+/** Characters of history written since the state was saved: a start reads no more than these and one turn. */
+export const HISTORY_UNSAVED_MAX_CHARS = 4 * 1024 * 1024;
+
+/** Renewals in memory alone: those of 500 in a second for 20 s, so that a client finds its place again that was away for a moment. */
+export const HISTORY_UNWRITTEN_ENTRIES_MAX = 10_000;
+
+/** Characters of them. A Lease has some 600, before and after. */
+export const HISTORY_UNWRITTEN_MAX_CHARS = 16 * 1024 * 1024;
+
+/**
+ * Who has listed, or lost a watch with its object, may come to watch for so long. It is a minute, in which copies of lists answer, too, and some seconds
+ * for the watch to arrive.
+ */
+export const LISTED_LATELY_MS = 75_000;
+
+/** Changes of one turn in one row of history: who wants one of them reads all. */
+export const HISTORY_ROW_ENTRIES_MAX = 64;
+
+/** Characters of both texts of each of them. A row may hold 2 MB, and a character takes up to three bytes. */
+export const HISTORY_ROW_MAX_CHARS = 256 * 1024;
+
+/** Rows of history read at once, however many entries are wanted: they have up to 2 MB of text, unless one has a row of its own. */
+export const HISTORY_ROWS_TOGETHER = 8;
+
 /** Entries of history read at once. */
 export const HISTORY_PAGE_ENTRIES = 500;
 
@@ -96,7 +126,13 @@ export const AWAITED_REVISION_MS = 3_000;
 /** Reads that wait so, per store. Further ones are refused at once. */
 export const AWAITED_REVISIONS_MAX = 1_000;
 
-/** How often timeouts and bookmarks are checked while there is a watcher. */
+/** A Worker's watch hears of changes that concern nobody there after so long, all at once. Its bookmarks are as old at most. */
+export const WATCH_PROGRESS_MS = 5_000;
+
+/** The same where it has heard of none for that long: the timer keeps a store awake that would sleep again. */
+export const WATCH_PROGRESS_FIRST_MS = 1_000;
+
+/** How often timeouts and bookmarks are checked while there is a watcher that the store tends itself. */
 export const WATCH_TICK_MS = 1_000;
 
 /** A watch without timeoutSeconds ends after this time plus up to as much again (upstream: 30 to 60 minutes). */
@@ -104,6 +140,9 @@ export const WATCH_TIMEOUT_MIN_MS = 30 * 60_000;
 
 /** What a user is told to wait who has as many watches open as he may have: they last for half an hour and more. */
 export const WATCHES_RETRY_SECONDS = 10;
+
+/** Sockets of Workers that a store has. The platform accepts 32,768 in an object, and throws at the next; some close without its knowledge. */
+export const STORE_SOCKETS_MAX = 32_000;
 
 /** Greatest age of a copy that answers a list at resourceVersion 0, and of a store's statement about itself. */
 export const LIST_COPY_AGE_MAX_MS = 60_000;
@@ -122,6 +161,18 @@ export const PUBLISH_TIMEOUT_MS = 10_000;
 
 /** Characters of all copies in a Worker's memory (128 MB for the isolate, shared with objects): the largest copy and many small ones. */
 export const EDGE_COPIES_CHARS_MAX = 24 * 1024 * 1024;
+
+/** What a store keeps of objects in protobuf for further lists: some 11,000 Services, and a sixteenth of the memory that objects share on the platform (128 MB). */
+export const LIST_ITEMS_KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Lists in protobuf say first how long they are: so much of what all large ones of a store have encoded is held, the rest is encoded again. */
+export const LISTS_ENCODED_AHEAD_BYTES = 16 * 1024 * 1024;
+
+/** A large list may take so long when others want its place (upstream: `--request-timeout`). */
+export const LIST_TIME_MS = 60_000;
+
+/** What a client is told to wait whose list finds no place: as long as it takes to send one. */
+export const LISTS_RETRY_SECONDS = 1;
 
 /** Stores that a Worker remembers. Beyond it the memory starts empty, and each store is asked once more. */
 export const EDGE_STORES_MAX = 10_000;

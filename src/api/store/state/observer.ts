@@ -15,4 +15,6 @@ export interface StoreObserver {
   turnCommitted(changes: readonly CommittedChange[]): void;
   /** The transaction failed. Whether its changes are stored is unknown. */
   turnLost?(): void;
+  /** It causes nothing behind a turn, so cron has nothing to make up for. */
+  readonly isIdle?: true;
 }

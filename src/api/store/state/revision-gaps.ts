@@ -74,37 +74,21 @@ export class RevisionGaps {
     return (revision > 0 && revision < this.beginning) || this.#saved.gaps.some(([from, to]) => revision > from && revision < to);
   }
 
-  /** How many changes there are behind one revision and up to another. */
-  changes(after: number, through: number): number {
-    let count = through - after;
-    for (const [from, to] of this.#saved.gaps) count -= Math.max(0, Math.min(to, through) - Math.max(from, after));
-    return count;
-  }
-
-  /** The revision of the change at this place, from 1, behind a revision. */
-  changeAt(after: number, place: number): number {
-    let revision = after;
-    let left = place;
-    for (const [from, to] of this.#saved.gaps) {
-      if (to <= revision) continue;
-      if (left <= from - revision) break;
-      left -= Math.max(0, from - revision);
-      revision = to;
-    }
-    return revision + left;
-  }
-
   /** Where the history has to begin, so that no more gaps are kept than may be; undefined = where it begins. */
   get floor(): number | undefined {
     return this.#saved.gaps.at(-1 - GAPS_MAX)?.[1];
   }
 
-  /** The server has started at `at`: the store leaves a gap behind its newest revision, once for each start. Answers whether it did. */
-  open(at: number, newest: number): boolean {
+  /**
+   * The server has started at `at`: the store leaves a gap behind its newest revision, once for each start. Answers whether it did.
+   * `given`: the newest revision that may have been given out, where that is not known to be good
+   */
+  open(at: number, newest: number, given = newest): boolean {
     const { startedAt, began, gaps } = this.#saved;
     if (startedAt === at) return false;
     const [beginning, beganAtMs] = began;
-    const to = Math.min(Math.max(newest + START_GAP_MIN, beginning + grown(at - beganAtMs)), Math.max(newest, REVISION_MAX));
+    const least = Math.max(newest, given);
+    const to = Math.min(Math.max(least + START_GAP_MIN, beginning + grown(at - beganAtMs)), Math.max(least, REVISION_MAX));
     // Servers that start often and write nothing do not fill the list.
     const widened = gaps.length >= GAPS_MAX && this.newest === newest ? gaps.at(-1) : undefined;
     const kept = widened ? gaps.slice(0, -1) : gaps.slice(-GAPS_MAX);

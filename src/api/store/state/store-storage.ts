@@ -25,18 +25,26 @@ export interface HistoryEntry {
   before: string;
 }
 
-/** Persisted with every change (rule 22): none of it can be derived from the other rows after a compaction. */
+/**
+ * What a start cannot read from the other rows. It is saved with the first change beyond `reserved`, and when history is trimmed; what was written to the
+ * history since then is counted again at a start (rule 22).
+ */
 export interface StoreState {
   /** fresh per store lifetime; continue tokens, cursors and snapshots carry it */
   incarnation: string;
-  /** the last revision given out */
-  revision: number;
+  /** Every revision that was given out is at most this one. So code of a release that knows no history behind a saved state begins above all. */
+  reserved: number;
   /** changes with a revision <= floor are no longer in the history */
   floor: number;
-  /** characters of `data` and `before` in the history */
+  /** entries of the history up to this revision are counted in what follows: the newest one when the state was saved */
+  through: number;
+  /** number of entries above the floor */
+  historyEntries: number;
+  /** characters of their `data` and `before` */
   historySize: number;
-  /** of this revision; a storage that holds none of this revision answers NOTHING_COUNTED */
   counted: CountedObjects;
+  /** changes up to this revision may have been in memory alone (rule 33); 0 = none */
+  unwrittenThrough: number;
 }
 
 /** How far the kept counts of objects reach (object-counts.ts). */
@@ -60,11 +68,36 @@ export class StorageFault extends Error {
 /** How the text of such a failure ends, as the platform writes it: errors cross RPC as their text. */
 export const STORAGE_FAULT = /: SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PROTOCOL|NOMEM)/;
 
-export interface StoreStorage {
+/** The retained changes of a store. */
+export interface HistoryReader {
+  /** entries with revision > `after`, in order: `limit` or a few more, since those of one row come together. Fewer = there are no more */
+  historySince(after: number, limit: number): HistoryEntry[];
+  /** at most `limit` of them, without what was before: half the bytes. Read one by one, within the turn: whoever has enough reads no more */
+  changesSince(after: number, limit: number): Iterable<Omit<HistoryEntry, "before">>;
+  /** at most `limit` of them, without their texts, one by one as above */
+  headsSince(after: number, limit: number): Iterable<ChangeHead>;
+}
+
+/** Which object has changed, and how. */
+export type ChangeHead = Pick<HistoryEntry, "revision" | "type" | "key">;
+
+/** What a start reads of an entry of the history. */
+export interface HistoryHead extends ChangeHead {
+  /** characters of `data` and `before` */
+  size: number;
+}
+
+export interface FreedHistory {
+  entries: number;
+  chars: number;
+}
+
+export interface StoreStorage extends HistoryReader {
   /** Runs `work` atomically: if it throws, no row changed. May be nested (a savepoint). Throws a StorageFault where the storage failed. */
   transaction<T>(work: () => T): T;
   /** Resolves when everything written so far is durable. */
   sync(): Promise<void>;
+  /** what was last saved; of a store that an earlier release has written to, what that release saved. undefined at first */
   stateLoad(): StoreState | undefined;
   stateSave(state: StoreState): void;
   objectGet(key: string): StoredObject | undefined;
@@ -79,17 +112,24 @@ export interface StoreStorage {
   /** changes it by `objects` */
   namespaceCountAdd(namespace: string, objects: number): void;
   namespaceCountsClear(): void;
-  historyAppend(entry: HistoryEntry): void;
-  /** entries with revision > `after`, in order, at most `limit` */
-  historySince(after: number, limit: number): HistoryEntry[];
-  /** the same without what was before: half the bytes. Read one by one, within the turn: whoever has enough reads no more */
-  changesSince(after: number, limit: number): Iterable<Omit<HistoryEntry, "before">>;
+  /** the changes of one turn, in order: they share rows (history-rows.ts) */
+  historyAppend(entries: readonly HistoryEntry[]): void;
+  /** what a start counts of the entries with revision > `after`, in order */
+  historyHeads(after: number): Iterable<HistoryHead>;
+  /** the revision of the entry at this place, from 1, behind a revision; undefined = there are fewer */
+  historyRevisionAt(after: number, place: number): number | undefined;
   /** what was last saved, in order; nothing at first */
   marksLoad(): readonly SavedMark[];
   marksSave(marks: readonly SavedMark[]): void;
   /** what was last saved; undefined at first */
   gapsLoad(): SavedGaps | undefined;
   gapsSave(gaps: SavedGaps): void;
-  /** drops entries with revision <= `through`; answers the characters freed */
-  historyTrim(through: number): number;
+  /** whether the store has noted that cron's full visits know it (tenancy/visit-list.ts) */
+  isEntered(): boolean;
+  noteEntered(): void;
+  /**
+   * Drops entries with revision <= `through`; those that share a row with later ones go with these. Answers how many have a revision > `after`, and their
+   * characters, whether they went or are to go: each counts in one call.
+   */
+  historyTrim(after: number, through: number): FreedHistory;
 }

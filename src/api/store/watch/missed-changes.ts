@@ -22,7 +22,7 @@ import type { StoreEngine } from "../engine/store-engine";
 import type { View } from "../hub/view";
 import type { StartingWatch, WatchSink } from "../hub/watch-hub";
 
-type MissedChangesStore = Pick<StoreEngine<unknown>, "storage" | "clock" | "floor" | "hub">;
+export type MissedChangesStore = Pick<StoreEngine<unknown>, "history" | "clock" | "floor" | "hub">;
 
 export interface MissingClient {
   readonly filter: Filter;
@@ -31,24 +31,25 @@ export interface MissingClient {
   readonly encoding: Encoding | undefined;
 }
 
-/** Sends every change after the revision, then begins the watch. Ends early when the watch does. Rejects when the storage cannot be read. */
+/**
+ * Sends every change after the revision, then begins the watch. Ends early when the watch does. Rejects when the storage cannot be read. `columnsSent`:
+ * the client has the columns of a Table.
+ */
 export async function sendMissedChanges(
   store: MissedChangesStore,
   client: MissingClient,
   watch: StartingWatch,
   after: number,
+  columnsSent = false,
 ): Promise<void> {
   const { clock, hub } = store;
-  const { sink, encoding } = client;
-  let columnsSent = false;
+  const { sink } = client;
   for (let place = after; ;) {
     await clock.nextTurn();
     if (!(await takes(clock, sink, watch))) return watch.end();
     if (place < store.floor) {
       // The store forgets faster than the client reads.
-      const refusal = refusedWatchFrame(expired(`too old resource version: ${place} (${store.floor})`), encoding);
-      if (refusal) sink.write(refusal);
-      return watch.end();
+      return endForgotten(store, client, watch, place);
     }
     const step = nextChanges(store, client, place, columnsSent);
     if (step.bytes.length > 0) {
@@ -61,11 +62,23 @@ export async function sendMissedChanges(
   }
 }
 
+/** The history no longer reaches back to the place of the watch: its client is told so, as upstream does. */
+export function endForgotten(
+  { floor }: Pick<MissedChangesStore, "floor">,
+  { sink, encoding }: Pick<MissingClient, "sink" | "encoding">,
+  watch: StartingWatch,
+  place: number,
+): void {
+  const refusal = refusedWatchFrame(expired(`too old resource version: ${place} (${floor})`), encoding);
+  if (refusal) sink.write(refusal);
+  watch.end();
+}
+
 /**
  * Waits until the client has room for more. False: the watch is over, or the client takes nothing for MISSED_CHANGES_STALLED_MS, or nobody can see what
  * it takes. It comes back from its last revision.
  */
-async function takes(clock: Clock, sink: WatchSink, watch: StartingWatch): Promise<boolean> {
+export async function takes(clock: Clock, sink: WatchSink, watch: StartingWatch): Promise<boolean> {
   let least = Infinity;
   let pauseMs = MISSED_CHANGES_PAUSE_MS;
   let stalledMs = 0;
@@ -82,9 +95,9 @@ async function takes(clock: Clock, sink: WatchSink, watch: StartingWatch): Promi
 }
 
 /** What the client sees of the next changes. Only what is published is durable. */
-function nextChanges(
-  { storage, hub }: MissedChangesStore,
-  { filter, view }: MissingClient,
+export function nextChanges(
+  { history, hub }: MissedChangesStore,
+  { filter, view }: Pick<MissingClient, "filter" | "view">,
   after: number,
   columnsSent: boolean,
 ): { bytes: Uint8Array; through: number } {
@@ -92,7 +105,7 @@ function nextChanges(
   // Behind the last change there may be a gap.
   let through = hub.published;
   let chars = 0;
-  for (const entry of historyAfter(storage, after, LARGE_ENTRIES_TOGETHER)) {
+  for (const entry of historyAfter(history, after, LARGE_ENTRIES_TOGETHER)) {
     if (entry.revision > hub.published) break;
     chars += entry.data.length + entry.before.length;
     const seen = seenThrough(filter, new ObservedChange(entry));

@@ -26,6 +26,8 @@ export class NamespaceGuard {
   readonly #open = new Map<string, string>();
   /** the last answer about each namespace that is not open; valid for the operation that asked */
   readonly #answers = new Map<string, KnownNamespace>();
+  /** questions under way */
+  readonly #asking = new Map<string, Promise<unknown>>();
   #closes = 0;
 
   constructor(
@@ -38,7 +40,7 @@ export class NamespaceGuard {
     return this.#open.has(name);
   }
 
-  /** How many deletions have begun here: an answer asked for before the last of them may be out of date. */
+  /** How many deletions have begun here, or may have: an answer asked for before the last of them may be out of date. */
   get closes(): number {
     return this.#closes;
   }
@@ -48,12 +50,26 @@ export class NamespaceGuard {
    * rejects.
    */
   async learn(name: string, uid?: string): Promise<boolean> {
+    const underWay = this.#asking.get(name);
+    if (underWay && uid === undefined) {
+      await underWay;
+      // Open, it stays so until it is closed here. That there was none may be an answer of before it was made, so that is asked again.
+      if (this.#open.has(name)) return true;
+    }
+    const asking = this.#learnAnew(name, uid);
+    this.#asking.set(name, asking);
+    const isAnswered = await asking;
+    if (this.#asking.get(name) === asking) this.#asking.delete(name);
+    return isAnswered;
+  }
+
+  async #learnAnew(name: string, uid?: string): Promise<boolean> {
     const before = this.#open.get(name);
     if (before !== undefined && (uid ?? before) === before) return true;
     const closes = this.#closes;
     const known = await this.#ask(name);
     // A deletion began after the question: the answer may be about the namespace that is being deleted.
-    if (closes !== this.#closes) return this.learn(name, uid);
+    if (closes !== this.#closes) return this.#learnAnew(name, uid);
     if (known.kind === "unknown" && before !== undefined) return false;
     // The one that was open has gone, and nobody closed it here.
     if (before !== undefined && this.#open.get(name) === before) this.#open.delete(name);
@@ -88,6 +104,16 @@ export class NamespaceGuard {
   /** Whether the deletion of this namespace (this uid) closed it here: then its objects may be deleted. */
   isClosed(name: string, uid: string): boolean {
     return this.storage.namespaceClosedUid(name) === uid;
+  }
+
+  /**
+   * What is known of open namespaces counts no more, not even an answer under way: each is asked for again. For a store that was not known as used until
+   * now. Who deleted a namespace meanwhile has not closed it here.
+   */
+  forget(): void {
+    this.#closes++;
+    this.#open.clear();
+    this.#answers.clear();
   }
 
   /**

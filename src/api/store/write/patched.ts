@@ -1,22 +1,24 @@
 /** Applies a patch to the stored object in the form that its client sees, and decodes the result. */
-import { assert } from "../../../core/base/assert";
 import { parseJson } from "../../../core/encoding/exact-json";
 import { err, ok, type Result } from "../../../core/base/result";
 import { applyConfiguration } from "../../fields/apply";
 import type { KubeObject } from "../../meta/kubernetes";
 import { applyJsonPatch } from "../../patch/json-patch";
-import type { JsonObject, JsonValue } from "../../schema/json/json-value";
+import { type JsonObject, type JsonValue, membersIn } from "../../schema/json/json-value";
 import { applyMergePatch } from "../../patch/merge-patch";
-import { type PatchBody, patchProblems, readPatch } from "../../patch/patch-body";
+import { type PatchBody, type Patched, patchProblems, readPatch } from "../../patch/patch-body";
 import { type PatchError, patchErrorStatus } from "../../patch/patch-error";
 import { goMap } from "../../patch/go-map";
+import { jsonBeginning } from "../../patch/json-beginning";
 import { applyStrategicMerge } from "../../patch/strategic-merge";
+import { VALUE_MAX_CHARACTERS } from "../../meta/bounded-status";
 import { badRequest, invalid, requestTooLarge, type Status, unregisteredKind } from "../../meta/status";
 import { apiVersionOf } from "../../meta/type-meta";
 import { fieldContextOf, type FieldWriter, setManagedFields } from "../state/field-tracking";
 import type { ResourceDefinition } from "../../registry/resource";
 import type { PatchType, WriteRequest } from "../../rpc/store";
 import { validateValue } from "../../schema/json/decode-json";
+import { DEPTH_MAX } from "../../schema/decode-limits";
 import type { DecodeError, TypeMeta } from "../../schema/types";
 import { isTooLarge, tooLarge } from "../state/object-size";
 
@@ -30,19 +32,21 @@ export function patched(
   served: ResourceDefinition,
 ): Result<{ object: KubeObject; warnings: string[] }, Status> {
   const { fieldValidation, version } = request.options;
-  const body = readPatch(request.patch, request.patchType, fieldValidation !== "Ignore");
+  const body = readPatch(request.patch, request.patchType);
   if (!body.ok) return err(patchErrorStatus(body.error));
   const changed = change(request, body.value, stored, served);
   if (!changed.ok) return err(patchErrorStatus(changed.error));
-  const unfit = (cause: string): Result<never, Status> => err(unfitResult(printed(request, stored, served), cause));
-  const decoded = decode(changed.value, served);
+  // The decoder changes the result.
+  const beginning = request.patchType === "strategic" ? undefined : jsonBeginning(changed.value.object, SHOWN_MAX);
+  const unfit = (cause: string): Result<never, Status> => err(unfitResult(beginning ?? patchBeginning(request.patch), cause));
+  const decoded = decode(changed.value.object, served);
   if (!decoded.ok) return decoded.error.reason === "size" ? err(requestTooLarge(decoded.error.cause)) : unfit(decoded.error.cause);
   const { typeMeta, object } = decoded.value;
   const isSameKind = typeMeta.apiVersion === apiVersionOf(served.group, version) && typeMeta.kind === served.kind;
   // Upstream applies a strategic merge patch to the decoded object, whose type stays what it is.
   if (!isSameKind && request.patchType !== "strategic") return unfit(unregisteredKind(typeMeta.kind, typeMeta.apiVersion));
   if (fieldValidation === "Ignore") return ok({ object, warnings: [] });
-  const problems = [...patchProblems(body.value, request.patchType), ...decoded.value.problems];
+  const problems = [...patchProblems(body.value, request.patchType, changed.value.members), ...decoded.value.problems];
   if (problems.length > 0 && fieldValidation === "Strict") return unfit(`strict decoding error: ${problems.join(", ")}`);
   return ok({ object, warnings: problems });
 }
@@ -92,12 +96,16 @@ function decode(
   return ok({ object: served.representationOf?.toStored(object) ?? object, typeMeta, problems });
 }
 
-function change(request: ChangingPatch, body: PatchBody, stored: string, served: ResourceDefinition): Result<JsonObject, PatchError> {
+function change(request: ChangingPatch, body: PatchBody, stored: string, served: ResourceDefinition): Result<Patched, PatchError> {
   const apiVersion = apiVersionOf(served.group, request.options.version);
   const current = { kind: served.kind, apiVersion, ...shown(served, parseJson(stored) as KubeObject) } as unknown as JsonObject;
   switch (request.patchType) {
-    case "json":
-      return applyJsonPatch(current, body);
+    case "json": {
+      // Operations change the values that they set.
+      const members = request.options.fieldValidation === "Ignore" ? 0 : (membersIn(body.value, DEPTH_MAX) ?? 0);
+      const result = applyJsonPatch(current, body);
+      return result.ok ? ok({ object: result.value, members }) : result;
+    }
     case "merge":
       return applyMergePatch(current, body);
     case "strategic":
@@ -105,15 +113,12 @@ function change(request: ChangingPatch, body: PatchBody, stored: string, served:
   }
 }
 
-/** What a refusal of the result shows: of a strategic merge patch the patch as Go prints a map, else the patched object. */
-function printed(request: ChangingPatch, stored: string, served: ResourceDefinition): string {
-  if (request.patchType === "strategic") return goMap(parseJson(request.patch) as JsonValue);
-  // Read and applied once more: the decoder has changed the first result, which shares parts with the body.
-  const body = readPatch(request.patch, request.patchType);
-  assert(body.ok, "the body was read before");
-  const changed = change(request, body.value, stored, served);
-  assert(changed.ok, "the body was applied before");
-  return JSON.stringify(changed.value);
+/** More than a message shows of one value, so that it is cut there. */
+const SHOWN_MAX = 2 * VALUE_MAX_CHARACTERS;
+
+/** What a refusal of a strategic merge patch shows: the patch as Go prints a map. Parsed again, because its parts are in the result. */
+function patchBeginning(patch: string): string {
+  return goMap(parseJson(patch) as JsonValue, SHOWN_MAX).slice(0, SHOWN_MAX);
 }
 
 /** Upstream leaves kind and name of this refusal empty, so that its message begins with a space. */

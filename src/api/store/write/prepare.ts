@@ -4,6 +4,7 @@
  */
 import { assert } from "../../../core/base/assert";
 import { parseJson } from "../../../core/encoding/exact-json";
+import { FieldsTooLarge } from "../../fields/fields-size";
 import type { KubeObject } from "../../meta/kubernetes";
 import { appliedUidConflict, checkDeletePreconditions, uidConflict } from "../../meta/preconditions";
 import { conflict, notFound } from "../../meta/status";
@@ -12,6 +13,7 @@ import type { Subresource, WriteOptions, WriteRequest } from "../../rpc/store";
 import type { FieldWriter } from "../state/field-tracking";
 import { applied, type ChangingPatch, patched, type PatchWrite } from "./patched";
 import { storageKey } from "../state/keys";
+import { tooLarge } from "../state/object-size";
 import { prepareCreate, prepareNamedCreate } from "./prepare-create";
 import { prepareUpdate } from "./prepare-update";
 import { type PrepareFacts, type Prepared, putOf, refuse } from "./prepared";
@@ -20,6 +22,15 @@ import { checkNameMatches } from "./strategy-order";
 
 /** What would be written, or the Status that refuses it. Changes nothing: after another write of `current` it is called again. */
 export function prepareWrite(request: WriteRequest, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
+  try {
+    return prepared(request, current, facts);
+  } catch (error) {
+    if (error instanceof FieldsTooLarge) return refuse(tooLarge());
+    throw error;
+  }
+}
+
+function prepared(request: WriteRequest, current: StoredObject | undefined, facts: PrepareFacts): Prepared {
   switch (request.verb) {
     case "create": {
       const { namespace, options } = request;

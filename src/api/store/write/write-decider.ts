@@ -6,6 +6,7 @@ import type { Clock, Random } from "../../../core/base/ports";
 import { type Status, timeout } from "../../meta/status";
 import type { KubeObject } from "../../meta/kubernetes";
 import type { ResourceDefinition, StrategyContext } from "../../registry/resource";
+import type { StoreCursor } from "../../rpc/object-links";
 import type { WriteRequest, WriteResult } from "../../rpc/store";
 import type { Admission, StoreExtension } from "../state/extension";
 import { storageKey } from "../state/keys";
@@ -154,7 +155,7 @@ export class WriteDecider<Supply> {
       const { dryRun, before, last = before, warnings } = prepared;
       if (dryRun || !current) return this.#give(operation, { ok: true, code: 200, object: JSON.stringify(last), warnings, gone: true });
       const object = this.revisions.remove(current, before, operation, last);
-      return { kind: "done", result: { ok: true, code: 200, object, warnings, gone: true } };
+      return { kind: "done", result: { ok: true, code: 200, object, warnings, gone: true, at: this.#newest } };
     }
     const { after, before, dryRun, code, warnings } = prepared;
     // Only now it may show that nothing differs.
@@ -167,7 +168,12 @@ export class WriteDecider<Supply> {
     }
     const data = this.revisions.put(prepared.key, after, current, operation, before);
     if (data === undefined) return this.refuse(operation, tooLarge(), warnings);
-    return { kind: "done", result: { ok: true, code, object: data, warnings, gone: false } };
+    return { kind: "done", result: { ok: true, code, object: data, warnings, gone: false, at: this.#newest } };
+  }
+
+  /** Where the store stands behind the change that was just written. */
+  get #newest(): StoreCursor {
+    return { incarnation: this.revisions.incarnation, revision: this.revisions.newest };
   }
 
   /** Ends a write that changes nothing: its supply is given back. */

@@ -3,16 +3,17 @@
  * agent and the entry that it was made from. So an agent that has lost its state knows its Pods.
  */
 import type { Pod } from "../../../api/meta/kubernetes";
+import { ownAnnotation, readOwn, writtenOwn } from "../../../api/meta/own-annotation";
 import { isJsonObject, type JsonValue } from "../../../api/schema/json/json-value";
 import { fnv1a, FNV_OFFSET } from "../../../core/encoding/fnv1a";
 import type { EndpointEntry } from "./endpoint-entry";
 
 /** The node whose agent made the Pod. */
-const NODE_ANNOTATION = "servicenet.io/agent-node";
+const NODE_ANNOTATION = ownAnnotation("agent-node");
 /** The entry as JSON. */
-const ENTRY_ANNOTATION = "servicenet.io/agent-endpoint";
+const ENTRY_ANNOTATION = ownAnnotation("agent-endpoint");
 /** The agent is about to delete the Pod: whoever deletes a Pod without it wants the endpoint off. */
-const ENDING_ANNOTATION = "servicenet.io/agent-ending";
+const ENDING_ANNOTATION = ownAnnotation("agent-ending");
 
 const NAME_MAX = 253;
 /** Shown as the image: nobody pulls it. */
@@ -65,8 +66,8 @@ export function podOf(entry: EndpointEntry, node: string): Pod {
  * Pod of an entry has its name and namespace.
  */
 export function isOwn(pod: Pod, node: string): boolean {
-  const { annotations = {}, name, namespace } = pod.metadata ?? {};
-  const maker = annotations[NODE_ANNOTATION];
+  const { annotations, name, namespace } = pod.metadata ?? {};
+  const maker = readOwn(annotations, NODE_ANNOTATION);
   if (maker !== undefined) return maker === node;
   const entry = storedMember(pod, "name");
   return typeof entry === "string" && name === podNameOf(entry, node) && namespace === storedMember(pod, "namespace");
@@ -74,7 +75,7 @@ export function isOwn(pod: Pod, node: string): boolean {
 
 /** The agent has said that it deletes the Pod. */
 export function isEnding({ metadata }: Pod): boolean {
-  return metadata?.annotations?.[ENDING_ANNOTATION] !== undefined;
+  return readOwn(metadata?.annotations, ENDING_ANNOTATION) !== undefined;
 }
 
 /** The Pod garbage collector has deleted the Pod, or is about to: it found no Node of its name. */
@@ -84,7 +85,7 @@ export function isCollected({ status }: Pod): boolean {
 
 /** The JSON of the entry that the Pod was last made like; "" = it does not say. */
 export function storedEntry({ metadata }: Pod): string {
-  return metadata?.annotations?.[ENTRY_ANNOTATION] ?? "";
+  return readOwn(metadata?.annotations, ENTRY_ANNOTATION) ?? "";
 }
 
 /** The drain time of the entry that the Pod was last made like; that of its spec when the Pod does not say. */
@@ -125,16 +126,16 @@ export function adoptionPatch(pod: Pod, entry: EndpointEntry, node: string): obj
   const before = storedMember(pod, "labels");
   const dropped = isJsonObject(before) ? Object.keys(before).filter((key) => !Object.hasOwn(entry.labels, key)) : [];
   const labels = { ...Object.fromEntries(dropped.map((key) => [key, null])), ...entry.labels };
-  return { metadata: { uid: pod.metadata?.uid, labels, annotations: { ...wanted, [ENDING_ANNOTATION]: null } } };
+  return { metadata: { uid: pod.metadata?.uid, labels, annotations: { ...wanted, ...writtenOwn(ENDING_ANNOTATION, null) } } };
 }
 
 /** The merge patch that says that the agent is about to delete the Pod. */
 export function endingPatch(pod: Pod): object {
-  return { metadata: { uid: pod.metadata?.uid, annotations: { [ENDING_ANNOTATION]: "true" } } };
+  return { metadata: { uid: pod.metadata?.uid, annotations: writtenOwn(ENDING_ANNOTATION, "true") } };
 }
 
 function annotationsOf(entry: EndpointEntry, node: string): Record<string, string> {
-  return { [NODE_ANNOTATION]: node, [ENTRY_ANNOTATION]: JSON.stringify(entry) };
+  return { ...writtenOwn(NODE_ANNOTATION, node), ...writtenOwn(ENTRY_ANNOTATION, JSON.stringify(entry)) };
 }
 
 /** Somebody may have damaged it. */

@@ -1,11 +1,12 @@
 /**
  * The Lease of a node as its agent writes it: a kubelet's (upstream component-helpers/apimachinery/lease, pkg/kubelet), with two annotations more.
  *
- *   servicenet.io/agent-id      one state folder: after a restart the same agent goes on at once
- *   servicenet.io/agent-start   one process, by its number among those of its folder: of two the later start goes on, and the earlier one ends. A Lease
- *                               of an earlier start is the agent's own past, as a restored server shows it.
+ *   servicenet.dev/agent-id      one state folder: after a restart the same agent goes on at once
+ *   servicenet.dev/agent-start   one process, by its number among those of its folder: of two the later start goes on, and the earlier one ends. A Lease
+ *                                of an earlier start is the agent's own past, as a restored server shows it.
  */
-import type { KubeObject, Lease, OwnerReference } from "../../../api/meta/kubernetes";
+import type { Lease, OwnerReference } from "../../../api/meta/kubernetes";
+import { ownAnnotation, readOwn, writtenOwn } from "../../../api/meta/own-annotation";
 import { rfc3339Micros } from "../../../api/meta/time";
 
 export const NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -13,8 +14,8 @@ const NAMESPACE = "kube-node-lease";
 /** kubelet's */
 export const LEASE_SECONDS = 40;
 
-const AGENT_ID = "servicenet.io/agent-id";
-const AGENT_START = "servicenet.io/agent-start";
+const AGENT_ID = ownAnnotation("agent-id");
+const AGENT_START = ownAnnotation("agent-start");
 const START = /^(\d+)\.(.+)$/;
 
 export interface AgentIdentity {
@@ -34,18 +35,17 @@ export interface AgentStart {
 
 /** Whether the agent may go on with the Lease without waiting: it is of its state folder, or nobody's. */
 export function isOpenTo(lease: Lease, { id }: AgentIdentity): boolean {
-  return !lease.spec?.holderIdentity || annotationsOf(lease)[AGENT_ID] === id;
+  return !lease.spec?.holderIdentity || idIn(lease) === id;
 }
 
 /** Whether somebody else has the Lease: another state folder, or a later process of this one. */
 export function isForeign(lease: Lease, { id, start }: AgentIdentity): boolean {
-  const annotations = annotationsOf(lease);
-  return annotations[AGENT_ID] !== id || isLater(annotations[AGENT_START] ?? "", start);
+  return idIn(lease) !== id || isLater(readOwn(lease.metadata?.annotations, AGENT_START) ?? "", start);
 }
 
 /** Who has written the Lease, for a log line. */
 export function holderOf(lease: Lease): string {
-  return annotationsOf(lease)[AGENT_ID] ?? lease.spec?.holderIdentity ?? "";
+  return idIn(lease) ?? lease.spec?.holderIdentity ?? "";
 }
 
 /** Another text after each renewal, whoever it is by. */
@@ -72,7 +72,11 @@ export function writtenBy(before: Lease | undefined, { node, id, start }: AgentI
     ...before,
     metadata: {
       ...metadata,
-      annotations: { ...metadata.annotations, [AGENT_ID]: id, [AGENT_START]: `${String(start.count)}.${start.nonce}` },
+      annotations: {
+        ...metadata.annotations,
+        ...writtenOwn(AGENT_ID, id),
+        ...writtenOwn(AGENT_START, `${String(start.count)}.${start.nonce}`),
+      },
       ownerReferences: [...others, owner],
     },
     spec: { ...before?.spec, holderIdentity: node, leaseDurationSeconds: LEASE_SECONDS, renewTime: rfc3339Micros(nowMs) },
@@ -85,6 +89,6 @@ function isLater(text: string, { count, nonce }: AgentStart): boolean {
   return Number(counted) > count || (Number(counted) === count && other > nonce);
 }
 
-function annotationsOf({ metadata }: KubeObject): Readonly<Record<string, string>> {
-  return metadata?.annotations ?? {};
+function idIn({ metadata }: Lease): string | undefined {
+  return readOwn(metadata?.annotations, AGENT_ID);
 }

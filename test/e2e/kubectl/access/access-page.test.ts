@@ -35,7 +35,7 @@ function linesOf(section: string, having: string): string[] {
 }
 
 /** A role counts within five seconds. */
-const settled = (line: string) => expect.poll(() => shell(line).out, { timeout: 15_000, interval: 500 });
+const settled = (line: string) => expect.poll(() => shell(line).out, { interval: 500 });
 
 describe("docs/access.md", () => {
   it("On a laptop: kubectl with the kubeconfig of the data folder, and curl with its files", () => {

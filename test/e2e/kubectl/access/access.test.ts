@@ -8,7 +8,6 @@ import { kubectlInCluster, table } from "../../../support/clients/kubectl";
 
 const kubectl = kubectlInCluster({ secure: true });
 const { ok, refused } = kubectl;
-const RULES_MS = 5_000;
 
 /** A request of the administrator past kubectl. On a connection of its own: while kubectl runs, nobody here would see the end of a kept one. */
 async function admin(method: string, path: string, body?: object): Promise<{ id?: string; token?: string }> {
@@ -39,7 +38,7 @@ function withoutUser(): string {
   });
 }
 
-const settled = (line: string, answer: string) => expect.poll(() => kubectl.run(line).out.trim(), { timeout: RULES_MS }).toBe(answer);
+const settled = (line: string, answer: string) => expect.poll(() => kubectl.run(line).out.trim()).toBe(answer);
 
 describe("kubectl auth", () => {
   it("whoami: the administrator, and whom he acts as", () => {

@@ -11,7 +11,7 @@ const api = new Api(() => server.url);
 const leases = async (): Promise<Body[]> => (await api.must("GET", LEASES, { query: IDENTITY })).items ?? [];
 
 it("a restart: the same Lease, taken back by a new holder after three missed renewals, one transition more", async () => {
-  await expect.poll(leases, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(leases).toHaveLength(1);
   const [before] = await leases();
   await server.kill();
   await server.start();

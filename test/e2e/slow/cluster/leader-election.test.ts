@@ -34,7 +34,7 @@ function candidate(name: string, url: string): Candidate {
 }
 
 const counted = (): Promise<ConfigMap> => getJson<ConfigMap>(`${server.url}${CONFIG_MAPS}/counted`);
-const tokenOf = ({ metadata }: ConfigMap): number => Number(metadata?.annotations?.[FENCING_TOKEN]);
+const tokenOf = ({ metadata }: ConfigMap): number => Number(metadata?.annotations?.[FENCING_TOKEN.key]);
 const counts = ({ output, name }: Candidate): number[] =>
   [...output().matchAll(new RegExp(`^${name} has counted to (\\d+)$`, "gm"))].map(([, count]) => Number(count));
 

@@ -393,8 +393,8 @@ describe("restore of a damaged file", () => {
     ["twice in one", (text) => text + text, /has something behind its end/],
     [
       "of a newer version",
-      (text) => text.replace('"version":1', '"version":2'),
-      /has version 2 of the format, and this program knows none above 1: use a newer one$/,
+      (text) => text.replace('"version":1', '"version":3'),
+      /has version 3 of the format, and this program knows none above 2: use a newer one$/,
     ],
     ["empty", () => "", /is empty$/],
     [

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Api } from "../../../support/clients/api";
+import { PATIENCE } from "../../../support/objects/patience";
 import { runProgram } from "../../../support/server/program";
 import { removeFolder, temporaryFolder } from "../../../support/server/server";
 import { serverForTests } from "../../../support/server/server-for-tests";
@@ -96,7 +97,7 @@ describe("npm run bench -- --against", () => {
         expect(ratio, name).toBe(unit === "ms" ? against / servicenet : servicenet / against);
         expect([against > 0, servicenet > 0], name).toEqual([true, true]);
       }
-      await vi.waitFor(async () => expect(await namespaces()).toEqual([]));
+      await vi.waitFor(async () => expect(await namespaces()).toEqual([]), PATIENCE);
     },
   );
 

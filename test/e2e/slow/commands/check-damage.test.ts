@@ -90,6 +90,8 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     values: [from, to, key],
   });
   await damageData(server.folder, [
+    // A start of the store sends the IPAddresses of the newest changes again. This damage is older.
+    { ...services, sql: "INSERT OR REPLACE INTO marks (name, value) SELECT 'paired', max(revision) FROM history" },
     { ...services, ...replaced("default/second", '"10.96.1.2"', '"10.96.1.1"') },
     { ...ipAddresses, sql: "DELETE FROM objects WHERE key = '10.96.1.3'" },
     { ...services, sql: "DELETE FROM objects WHERE key = 'default/gone'" },
@@ -112,7 +114,7 @@ it("every kind of damage: the check names it, repair mends what it can, and the 
     {
       class: "Controller",
       name: "default/controllers/repair",
-      sql: "UPDATE repair_marks SET value = ? WHERE name = 'slicedAt'",
+      sql: "UPDATE repair_marks SET value = ? WHERE name = 'portionedAt'",
       values: [Date.now()],
     },
   ]);

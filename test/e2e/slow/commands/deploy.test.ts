@@ -11,9 +11,9 @@ const folder = temporaryFolder();
 afterAll(() => removeFolder(folder));
 
 describe("wrangler deploy --dry-run", () => {
-  it("bundle: built without a warning, below 3 MiB compressed", () => {
+  it.each(["", "staging", "production"])("environment %j: built without a warning, below 3 MiB compressed", (name) => {
     const wrangler = join(root, "node_modules", "wrangler", "bin", "wrangler.js");
-    const result = spawnSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", folder], {
+    const result = spawnSync(process.execPath, [wrangler, "deploy", "--dry-run", "--outdir", folder, `--env=${name}`], {
       cwd: root,
       encoding: "utf8",
       env: { ...process.env, CI: "1", NO_COLOR: "1", WRANGLER_SEND_METRICS: "false" },

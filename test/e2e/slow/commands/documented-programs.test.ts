@@ -123,7 +123,7 @@ describe("docs/leader-election.md", () => {
     expect(await a.stop()).toBe(0);
     const [, last = ""] = /has counted to (\d+)\n$/.exec(a.output()) ?? [];
     const { output, stop } = await b;
-    await expect.poll(output, { timeout: 10_000 }).toContain(`b leads\nb has counted to ${String(Number(last) + 1)}\n`);
+    await expect.poll(output).toContain(`b leads\nb has counted to ${String(Number(last) + 1)}\n`);
     expect(await stop()).toBe(0);
   });
 });

@@ -69,7 +69,7 @@ async function createService(name: keyof typeof ADDRESSES): Promise<void> {
 const served = (name: keyof typeof ADDRESSES): Promise<string> =>
   whoAnswers(`127.${String(node)}.${ADDRESSES[name].split(".").slice(2).join(".")}`, port);
 const counted = (): Promise<ConfigMap> => getJson<ConfigMap>(`${server.url}${NAMESPACE}/configmaps/counted`);
-const tokenOf = ({ metadata }: ConfigMap): number => Number(metadata?.annotations?.[FENCING_TOKEN]);
+const tokenOf = ({ metadata }: ConfigMap): number => Number(metadata?.annotations?.[FENCING_TOKEN.key]);
 const times = (): number => leader.output().match(/has counted to/g)?.length ?? 0;
 
 async function countsOn(): Promise<void> {

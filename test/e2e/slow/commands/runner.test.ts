@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it } from "vitest";
+import { familyMiB } from "../../../../scripts/dev/bench/memory";
 import { watchman } from "../../../../scripts/serve/lifeline";
 import { childrenOf, identify, type ProcessIdentity } from "../../../../scripts/serve/processes";
 import { makeSocketFolder } from "../../../../scripts/serve/workerd/socket-folder";
@@ -105,7 +106,7 @@ describe("npm start: life of a server", () => {
     const processes = () => familyOf(bare.pid);
     expect(processes().length).toBeLessThanOrEqual(4);
     expect(processes().map(({ command }) => command)).not.toContain("esbuild");
-    await expect.poll(() => processes().reduce((sum, { pid }) => sum + proportionalMib(pid), 0)).toBeLessThan(250);
+    await expect.poll(() => familyMiB(bare.pid)).toBeLessThan(250);
     process.kill(bare.pid, "SIGTERM");
     expect(await bare.ended).toBe(0);
   });
@@ -247,10 +248,6 @@ describe("npm start: life of a server", () => {
 });
 
 /** Its share of the memory that processes have in common counts in proportion. */
-function proportionalMib(pid: number): number {
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${String(pid)}/smaps_rollup`, "utf8"))?.[1]) / 1024;
-}
-
 async function createService(url: string, name: string): Promise<string> {
   const response = await fetch(`${url}/api/v1/namespaces/default/services`, {
     method: "POST",

@@ -19,7 +19,7 @@ const [, theirs = ""] = /^dnsmasq (--(?:.*\\\n)*.*)$/m.exec(page) ?? [];
 const SERVICES = "/api/v1/namespaces/default/services";
 const SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 /** "Within seconds", with room for a machine that does other things. */
-const poll = { timeout: 15_000, interval: 20 };
+const poll = { interval: 20 };
 const ports = [{ name: "sql", port: 5432 }];
 
 const folder = temporaryFolder();

@@ -85,7 +85,7 @@ async function watchingPage(query: string, { protocols = [], at = allowed, of = 
   await page.goto(`${at}?${parameters.toString()}`);
   return page;
 }
-const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 15_000 });
+const eventually = <T>(read: () => Promise<T>) => expect.poll(read);
 const heard = (): Promise<string[]> => page.evaluate("window.heard");
 const ended = (): Promise<unknown> => page.evaluate("window.ended");
 const watches = () => openWatches(server.url, "services");

@@ -45,7 +45,7 @@ export async function runHistory({ seed, sabotage }: { seed: number; sabotage?: 
   network.faults = NO_FAULTS;
   await cluster.quiesce();
 
-  const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...cluster.momentary];
+  const violations = [...(await checkQuiet(cluster, { isUnrepaired: true })), ...clients.check(), ...cluster.momentary];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
     seed,

@@ -12,6 +12,7 @@ import type { Sabotage } from "../platform/platform";
 import { crashSomeone, drawFaults, isExpected } from "./history";
 import { CLIENT, type FaultRates, NO_FAULTS } from "../platform/network";
 import { SimOperator } from "../operator";
+import { SimShards } from "../shards";
 import { pick, seededRandom } from "../platform/seeded-random";
 
 export interface WholeReport {
@@ -36,7 +37,21 @@ const V6 = ["fd01::/124", "fd01::/125", "fd00::/120", "fd00::/64"] as const;
 const NAMED_V4 = ["10.0.0.3", "10.0.0.9", "10.0.0.20", "10.0.1.2", "10.0.1.3", "10.0.1.7", "10.0.1.8", "10.0.1.9", "10.9.9.9"] as const;
 const NAMED_V6 = ["fd00::3", "fd01::3", "fd01::9"] as const;
 
-export async function runWholeHistory({ seed, sabotage }: { seed: number; sabotage?: Sabotage }): Promise<WholeReport> {
+/** What a history may do many times as often: relatives come and go, clients meddle with IPAddresses, a namespace begins and ends. */
+export type Often = "families" | "meddling" | "namespaces";
+
+/** `commitMs`: see SimOptions. `often`: for what few of the usual histories meet. */
+export async function runWholeHistory({
+  seed,
+  sabotage,
+  commitMs,
+  often,
+}: {
+  seed: number;
+  sabotage?: Sabotage;
+  commitMs?: number;
+  often?: Often | undefined;
+}): Promise<WholeReport> {
   const random = seededRandom(seed ^ 0x3a11);
   const isDual = random.below(3) === 0;
   const ranges = isDual ? ["10.0.0.0/29", "fd00::/124"] : ["10.0.0.0/29"];
@@ -55,13 +70,15 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     apiServerServiceIP: "10.0.0.1",
     handoff: { rowsMax: 3, chunkRowsMax: 2 },
     ...(sabotage ? { sabotage } : {}),
+    ...(commitMs === undefined ? {} : { commitMs }),
   });
   // A stream of its own: the other choices of the seed stay as they are.
   const isOff = seededRandom(seed ^ 0x0ff).below(3) === 0;
   if (isOff) cluster.off.add("namespaces");
   const clients = new SimClients(cluster, random, isDual ? [...NAMED_V4, ...NAMED_V6] : NAMED_V4, isDual, { passing: true });
   const families = new SimFamilies(cluster, cluster.controllers.collectorWatch, random, PASSING_NAMESPACE);
-  const company = new SimCompany(cluster, random, families);
+  const shards = new SimShards(cluster, seededRandom(seed ^ 0x5a2d));
+  const company = new SimCompany(cluster, random, families, shards);
   const operator = new SimOperator(cluster, random, { v4: V4, v6: isDual ? V6 : [] }, flips ? ranges : undefined);
   const { network, scheduler } = cluster;
   if (random.below(2) === 0) await scheduler.pass(10_000);
@@ -77,17 +94,18 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
     if (flips && random.below(50) === 0) cluster.setGate(cluster.onlyRanges !== undefined);
     // In virtual time nobody is waited for long. With the gate off the API of ServiceCIDRs and IPAddresses is not served.
     if (random.below(100) < changes && !cluster.onlyRanges) operator.act();
-    else if (random.below(12) === 0) clients.meddle();
-    else if (random.below(50) === 0) cluster.namespaces.toggle(PASSING_NAMESPACE);
+    else if (random.below(often === "meddling" ? 3 : 12) === 0) clients.meddle();
+    else if (random.below(often === "namespaces" ? 6 : 50) === 0) cluster.namespaces.toggle(PASSING_NAMESPACE);
     else while (!clients.act()) await scheduler.pass(100);
     company.act();
+    if (often === "families") families.act();
     // The Worker does so before the first request that it has for a cluster.
     if (random.below(20) === 0) void network.call(CLIENT, cluster.services, (store) => store.ensureBootstrapped()).catch(() => undefined);
     await scheduler.pass(random.below(gapMs));
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }
   cluster.repairWatch.proposing = () => Promise.resolve();
-  await settle(clients, company, families, random);
+  await settle({ clients, company, families, shards, random });
   const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...company.check(), ...cluster.momentary, ...checkOver(cluster)];
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
@@ -100,6 +118,15 @@ export async function runWholeHistory({ seed, sabotage }: { seed: number; sabota
   };
 }
 
+/** Who acts upon a cluster. */
+interface Acting {
+  clients: SimClients;
+  company: SimCompany;
+  families: SimFamilies;
+  shards: SimShards;
+  random: WordRandom;
+}
+
 /** Longer than a hand-off may take, most calls are lost: what is under way is given up. */
 async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = { ...faults, lost: 0.8 };
@@ -107,15 +134,16 @@ async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = faults;
 }
 
-async function settle(clients: SimClients, company: SimCompany, families: SimFamilies, random: WordRandom): Promise<void> {
+async function settle({ clients, company, families, shards, random }: Acting): Promise<void> {
   const { cluster } = company;
   const { network, scheduler } = cluster;
   await scheduler.pass(random.below(60_000));
   network.faults = NO_FAULTS;
   if (cluster.onlyRanges) cluster.setGate(true);
   // What was put off by a clock that was fast is due only when the right time gets there.
-  const offMs = Math.max(0, ...cluster.nodes.map(({ clockOffMs }) => clockOffMs));
-  for (const node of cluster.nodes) node.clockOffMs = 0;
+  const nodes = [...cluster.nodes, shards.node];
+  const offMs = Math.max(0, ...nodes.map(({ clockOffMs }) => clockOffMs));
+  for (const node of nodes) node.clockOffMs = 0;
   await scheduler.pass(offMs);
   await cluster.quiesce();
   // Not before what was late has arrived.

@@ -68,6 +68,8 @@ export interface Life extends Caller {
 const RARE_FACTOR = 20;
 const RARE_RATE_MAX = 0.5;
 const FAST_MS = 4;
+/** The platform's first wait. */
+const ALARM_AGAIN_MS = 2_000;
 /** Beyond the deadlines of operations and hand-offs. */
 const CLOCK_OFF_MS_MAX = 300_000;
 
@@ -240,6 +242,8 @@ export class SimNode<Brain> {
   #life = 0;
   #brain: Brain | undefined;
   #cancelAlarm: () => void = () => undefined;
+  /** when the alarm rings, by the clock that the object had when it set it; undefined = it is not set */
+  alarmAt: number | undefined;
   readonly #callers = new Set<(error: Error) => void>();
 
   constructor(
@@ -321,17 +325,28 @@ export class SimNode<Brain> {
       );
   }
 
-  /** The alarm, whenever it stood before. */
+  /** The alarm, whenever it stood before. The platform repeats one in which the object dies. */
   setAlarm(time: number): void {
     this.#cancelAlarm();
+    this.alarmAt = time;
     const { scheduler } = this.network;
     this.#cancelAlarm = scheduler.after(time - scheduler.now - this.clockOffMs, () => {
+      const rung = this.#cancelAlarm;
+      this.alarmAt = undefined;
       this.serve(
         (brain) => this.onAlarm(brain),
         () => undefined,
-        () => undefined,
+        () => {
+          if (this.#cancelAlarm === rung) this.setAlarm(scheduler.now + this.clockOffMs + ALARM_AGAIN_MS);
+        },
       );
     });
+  }
+
+  /** As when the platform has lost it. */
+  loseAlarm(): void {
+    this.#cancelAlarm();
+    this.alarmAt = undefined;
   }
 
   #lifeOf(life: number): Life {

@@ -18,6 +18,8 @@ import type { StoreExtension } from "../../../../src/api/store/state/extension";
 import type { QuotaStorage } from "../../../../src/api/store/quota/quota-guard";
 import type { PlainStore } from "../../../../src/controllers/plain-store";
 import type { ControllerBrain, ControllerName } from "../../../../durable-objects/platform/controllers";
+import type { Rhythm } from "../../../../src/tenancy/directory-keys";
+import type { ShardStorage } from "../../../../src/tenancy/shard-storage";
 import type { Clock, Random, Recorder } from "../../../../src/core/base/ports";
 import { type Config, parseConfig } from "../../../../src/core/config/config";
 import type { Family } from "../../../../src/core/net/family";
@@ -26,7 +28,7 @@ import { SimDirectory } from "../directory";
 import { SimGrants } from "../grants";
 import { SimKin } from "../kin";
 import type { CommitSteps } from "./journal";
-import { ALWAYS, type Life, SimNetwork, SimNode } from "./network";
+import { ALWAYS, type Caller, type Life, SimNetwork, SimNode } from "./network";
 import { GatedOwnerStorage, makeOwner } from "../owner";
 import { stepsOfCommit } from "../protocol-steps";
 import { seededRandom } from "./seeded-random";
@@ -46,8 +48,12 @@ export interface Sabotage {
   /** what becomes of the garbage collector's writes, and of what it hears from a store */
   collectorWrite?(request: WriteRequest): WriteRequest;
   linkChanges?(changes: LinkChanges): LinkChanges;
+  /** what a store does when cron visits it */
+  visited?(store: Pick<PlainStore, "visit">): void;
   /** of the repair controller */
   repairClock?(clock: Clock): Clock;
+  /** what a shard of the directory of clusters keeps */
+  shard?(storage: ShardStorage): ShardStorage;
 }
 
 /** A ServiceCIDR that a client took away against its finalizer: addresses given out up to that epoch may lie uncovered. */
@@ -66,7 +72,12 @@ export interface SimOptions {
   sabotage?: Sabotage;
   /** small ones, so that a few addresses make several lots and chunks */
   handoff?: { rowsMax: number; chunkRowsMax: number };
+  /** so long, in milliseconds, a commit of a store or an owner is not known to be durable; 0 unless told otherwise */
+  commitMs?: number;
 }
+
+/** The id of the one cluster that is simulated. */
+export const CLUSTER = "sim";
 
 /** The controllers that are simulated with the addresses; those of endpoints are added by SimEndpoints. */
 export const SIMULATED = ["garbage-collection", "namespaces", "repair"] as const satisfies readonly ControllerName[];
@@ -118,6 +129,8 @@ export abstract class SimPlatform {
   readonly owners = new Map<string, { node: SimNode<Owner>; storage: GatedOwnerStorage }>();
   /** controllers that answer pokes and do nothing */
   readonly off = new Set<Simulated>();
+  /** who has asked for cron's visits and has no answer, those that have died meanwhile included */
+  readonly unlisted = new Set<Caller>();
   readonly logged: string[] = [];
   /** writes that were committed after their deadline (rule 7) */
   readonly overdue: string[] = [];
@@ -125,6 +138,8 @@ export abstract class SimPlatform {
   readonly forced: ForcedRemoval[] = [];
   /** the controllers that follow Services, if any do */
   serviceFollowers: (caller: Life) => readonly ControllerRpc[] = () => [];
+  /** what a write tells the directory of clusters, if the cluster is in one */
+  noteBusy: (life: Life, rhythm: Rhythm) => void = () => undefined;
   /** the limits of quotas, if the cluster has any */
   limits: SimLimits | undefined;
   /** stores of dependents beside those that every simulated cluster has */
@@ -258,8 +273,15 @@ export abstract class SimPlatform {
     const node = new SimNode<Owner>(
       uid,
       this.network,
-      (life) =>
-        makeOwner(life, storage, { random: this.random, recorder: this.recorder(life), copyRowsMax: this.options.handoff?.chunkRowsMax }),
+      (life) => {
+        const { handoff, commitMs = 0 } = this.options;
+        return makeOwner(life, storage, {
+          random: this.random,
+          recorder: this.recorder(life),
+          copyRowsMax: handoff?.chunkRowsMax,
+          commitMs,
+        });
+      },
       () => Promise.resolve(),
     );
     storage.gate = node.gate;

@@ -45,6 +45,11 @@ export class SimScheduler {
     this.now = end;
   }
 
+  /** Time passes, and nothing runs: what is due meanwhile comes late. */
+  stall(durationMs: number): void {
+    this.now += durationMs;
+  }
+
   /** Lets things happen until the promise is settled. */
   async run<T>(promise: Promise<T>, limitMs = 600_000): Promise<T> {
     let settled = false;
@@ -61,7 +66,7 @@ export class SimScheduler {
     if (!first || first.at > end) return false;
     this.#pop();
     if (!first.run) return true;
-    this.now = first.at;
+    this.now = Math.max(this.now, first.at);
     first.run();
     await this.#settle();
     return true;

@@ -1,18 +1,30 @@
 import type { NamespaceGuardStorage } from "../../../../src/api/store/write/namespace-guard";
 import type { SavedGaps } from "../../../../src/api/store/state/revision-gaps";
-import type { HistoryEntry, SavedMark, StoredObject, StoreState, StoreStorage } from "../../../../src/api/store/state/store-storage";
+import { rowsOfTurn, sizeOf } from "../../../../src/api/store/state/history-rows";
+import type {
+  ChangeHead,
+  FreedHistory,
+  HistoryEntry,
+  HistoryHead,
+  SavedMark,
+  StoredObject,
+  StoreState,
+  StoreStorage,
+} from "../../../../src/api/store/state/store-storage";
 import { type Journal, JournaledMap } from "./journal";
 
 /** The rows of a StoreEngine on a journal that it shares with the other tables of its object. */
 export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   readonly #objects: JournaledMap<StoredObject>;
-  readonly #history: JournaledMap<HistoryEntry>;
+  /** by the last revision of each row */
+  readonly #history: JournaledMap<readonly HistoryEntry[]>;
   readonly #closed: JournaledMap<string>;
   readonly #counts: JournaledMap<number>;
   readonly #journal: Journal;
   #state: StoreState | undefined;
   #marks: readonly SavedMark[] = [];
   #gaps: SavedGaps | undefined;
+  #isEntered = false;
 
   constructor(journal: Journal) {
     this.#journal = journal;
@@ -24,13 +36,14 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
 
   /** The function brings back the rows of now. */
   remembered(): () => void {
-    const [state, marks, gaps] = [this.#state, this.#marks, this.#gaps];
+    const [state, marks, gaps, isEntered] = [this.#state, this.#marks, this.#gaps, this.#isEntered];
     const maps = [this.#objects, this.#history, this.#closed, this.#counts].map((map) => map.remembered());
     return () => {
       for (const back of maps) back();
       this.#state = state;
       this.#marks = marks;
       this.#gaps = gaps;
+      this.#isEntered = isEntered;
     };
   }
 
@@ -90,17 +103,42 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     for (const namespace of this.#counts.keys()) this.#counts.delete(namespace);
   }
 
-  historyAppend(entry: HistoryEntry): void {
-    this.#history.set(String(entry.revision), { ...entry });
+  historyAppend(entries: readonly HistoryEntry[]): void {
+    for (const row of rowsOfTurn(entries)) {
+      this.#history.set(
+        String(lastOf(row)),
+        row.map((entry) => ({ ...entry })),
+      );
+    }
   }
 
   historySince(after: number, limit: number): HistoryEntry[] {
-    const found = this.#history.values().filter(({ revision }) => revision > after);
-    return found.sort((a, b) => a.revision - b.revision).slice(0, limit);
+    const entries: HistoryEntry[] = [];
+    for (const row of this.#rowsBehind(after)) {
+      if (entries.length >= limit) break;
+      entries.push(...row.filter(({ revision }) => revision > after));
+    }
+    return entries;
   }
 
   changesSince(after: number, limit: number): Omit<HistoryEntry, "before">[] {
-    return this.historySince(after, limit).map(({ revision, type, key, data }) => ({ revision, type, key, data }));
+    const entries = this.historySince(after, limit).slice(0, limit);
+    return entries.map(({ revision, type, key, data }) => ({ revision, type, key, data }));
+  }
+
+  headsSince(after: number, limit: number): ChangeHead[] {
+    const entries = this.historySince(after, limit).slice(0, limit);
+    return entries.map(({ revision, type, key }) => ({ revision, type, key }));
+  }
+
+  historyHeads(after: number): HistoryHead[] {
+    return this.historySince(after, Infinity).map(({ revision, type, key, data, before }) => {
+      return { revision, type, key, size: data.length + before.length };
+    });
+  }
+
+  historyRevisionAt(after: number, place: number): number | undefined {
+    return this.historySince(after, place)[place - 1]?.revision;
   }
 
   marksLoad(): readonly SavedMark[] {
@@ -123,14 +161,32 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
     this.#gaps = gaps;
   }
 
-  historyTrim(through: number): number {
-    let freed = 0;
-    for (const { revision, data, before } of this.#history.values()) {
-      if (revision > through) continue;
-      freed += data.length + before.length;
-      this.#history.delete(String(revision));
+  isEntered(): boolean {
+    return this.#isEntered;
+  }
+
+  noteEntered(): void {
+    const before = this.#isEntered;
+    this.#journal.wrote(() => (this.#isEntered = before));
+    this.#isEntered = true;
+  }
+
+  historyTrim(after: number, through: number): FreedHistory {
+    const freed = { entries: 0, chars: 0 };
+    for (const row of this.#history.values()) {
+      if (lastOf(row) <= through) this.#history.delete(String(lastOf(row)));
+      for (const entry of row) {
+        if (entry.revision <= after || entry.revision > through) continue;
+        freed.entries++;
+        freed.chars += sizeOf(entry);
+      }
     }
     return freed;
+  }
+
+  #rowsBehind(after: number): (readonly HistoryEntry[])[] {
+    const rows = this.#history.values().filter((row) => lastOf(row) > after);
+    return rows.sort((a, b) => lastOf(a) - lastOf(b));
   }
 
   namespaceClosedUid(name: string): string | undefined {
@@ -145,4 +201,8 @@ export class SimStoreStorage implements StoreStorage, NamespaceGuardStorage {
   namespaceOpen(name: string): void {
     this.#closed.delete(name);
   }
+}
+
+function lastOf(row: readonly HistoryEntry[]): number {
+  return row.at(-1)?.revision ?? 0;
 }

@@ -11,7 +11,9 @@ import type { Sabotage } from "../platform/platform";
 export const sabotages: Readonly<Record<string, () => Sabotage>> = {
   fence: noFence,
   "stale answer": noStaleAnswer,
-  "pending-release row": () => ({ ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseHas: () => true }) }),
+  "pending-release row": () => ({
+    ledger: (storage) => overriding(storage, { releaseAdd: () => undefined, releaseListAdd: () => undefined }),
+  }),
   seeding: () => ({ owner: (owner) => overriding(owner, { seed: () => Promise.resolve("ok") }) }),
   deadline: () => ({
     extension: (extension) =>
@@ -27,6 +29,8 @@ export const sabotages: Readonly<Record<string, () => Sabotage>> = {
   "age of orphans": noAge,
   "holder kind": noHolderKind,
   "second look": noSecondLook,
+  "row of a cluster in its shard": () => ({ shard: (storage) => overriding(storage, { put: () => undefined }) }),
+  "second poke": () => ({ visited: (store) => void (store.visit = () => Promise.resolve("settled")) }),
 };
 
 /** The collector deletes what it has read, however that has changed since. */

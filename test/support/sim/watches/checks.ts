@@ -9,6 +9,7 @@ import type { ObservedService } from "../../../../src/tools/check/observed";
 import { wrongRows } from "../../../../src/tools/check/owners";
 import { readyCidrs } from "../../../../src/addresses/ranges/service-ranges";
 import { checkCovered, checkNodePortsUnique, checkPaired, checkUnique } from "../../checks/checkers";
+import { storedCounts } from "../../worlds/stored-history";
 import type { SimPlatform } from "../platform/platform";
 
 export function servicesOf(cluster: SimPlatform): Service[] {
@@ -56,8 +57,13 @@ function withAddresses(service: Service, isKept: (address: string) => boolean): 
   return { metadata, spec: { type: spec?.type, clusterIPs: heldAddresses(service).filter(isKept) } };
 }
 
+export interface Quiet {
+  /** Repair has not run: a row that was taken for an object, which is listed under another token, still waits for it (row-repair.ts). */
+  isUnrepaired?: boolean;
+}
+
 /** I1 to I3 by the objects, and nothing left in any table that no object accounts for. */
-export async function checkQuiet(cluster: SimPlatform): Promise<string[]> {
+export async function checkQuiet(cluster: SimPlatform, { isUnrepaired = false }: Quiet = {}): Promise<string[]> {
   const services = servicesOf(cluster);
   const ipAddresses = ipAddressesOf(cluster);
   const violations = [
@@ -68,7 +74,7 @@ export async function checkQuiet(cluster: SimPlatform): Promise<string[]> {
     ...checkLedgers(cluster),
   ];
   violations.push(...checkNodePorts(cluster, services), ...checkAllocations(cluster, services), ...checkCounts(cluster));
-  violations.push(...(await checkOwners(cluster)), ...(await checkRows(cluster, { services, ipAddresses })));
+  violations.push(...(await checkOwners(cluster, isUnrepaired)), ...(await checkRows(cluster, { services, ipAddresses })));
   return violations;
 }
 
@@ -89,13 +95,13 @@ function checkCounts({ tables }: SimPlatform): string[] {
   for (const name of ["services", "ipAddresses", "coordinator", "namespaces", "leases"] as const) {
     const { store } = tables[name];
     const keys = store.objectScan("", "").map(({ key }) => objectKey(key));
-    const { counted } = store.stateLoad() ?? {};
-    if (counted && (counted.objects !== keys.length || counted.through !== undefined))
-      violations.push(`${name} counts ${counted.objects} objects and has ${keys.length}`);
+    if (!store.stateLoad()) continue;
+    const counts = storedCounts(store);
+    if (counts.in("") !== keys.length) violations.push(`${name} counts ${String(counts.in(""))} objects and has ${keys.length}`);
     for (const namespace of new Set(keys.map((key) => key.namespace))) {
       const objects = keys.filter((key) => key.namespace === namespace).length;
-      if (namespace !== "" && store.namespaceCount(namespace) !== objects)
-        violations.push(`${name} counts ${store.namespaceCount(namespace)} objects in ${namespace} and has ${objects}`);
+      if (counts.in(namespace) !== objects && namespace !== "")
+        violations.push(`${name} counts ${String(counts.in(namespace))} objects in ${namespace} and has ${objects}`);
     }
   }
   return violations;
@@ -134,14 +140,15 @@ function checkNodePorts(cluster: SimPlatform, services: readonly Service[]): str
 }
 
 /** Each row of an owner is known to the store that asked for it, and each allocation of a Service has its row. */
-async function checkOwners(cluster: SimPlatform): Promise<string[]> {
+async function checkOwners(cluster: SimPlatform, isUnrepaired: boolean): Promise<string[]> {
   const violations: string[] = [];
   const found = new Set<string>();
   for (const [uid, { node }] of cluster.owners) {
     for (const row of (await node.brain.rowsSince(0, 10_000)).rows) {
       const tables = row.holder.kind === "service" ? cluster.tables.services : cluster.tables.ipAddresses;
       const known = tables.ledger.allocationGet(row.address);
-      if (known?.token !== row.token)
+      const isAdopted = isUnrepaired && known !== undefined && known.token === row.holder.uid;
+      if (known?.token !== row.token && !isAdopted)
         violations.push(`leak: ${uid} holds ${row.address} for ${row.holder.kind} ${row.holder.name}, which nobody has`);
       if (found.has(row.address)) violations.push(`I1: two owners hold ${row.address}`);
       found.add(row.address);

@@ -15,6 +15,7 @@ import type { Caller, SimNode } from "../platform/network";
 import { plainCopy } from "../platform/plain-copy";
 import type { ProtocolStep } from "../protocol-steps";
 
+const COMPARE = "services.makeNodePortsWhole";
 /** Longer than a pass takes, its calls delayed and all. */
 const PASS_MAX_MS = 10 * 60_000;
 /** What is younger waits for its Service. */
@@ -48,7 +49,9 @@ export class RepairWatch {
     ): ObjectFeed => {
       const read = <T>(method: string, work: (store: Brain) => Promise<T>): Promise<T> => call(nameOf(method), node, work, "feed");
       return {
-        objectsSince: (cursor, limit) => read("objectsSince", (store) => store.objectsSince(cursor, limit)),
+        // With a page it counts as the read of that page.
+        objectsSince: (cursor, limit, page) =>
+          read(page ? "objectsAfter" : "objectsSince", (store) => store.objectsSince(cursor, limit, page)),
         objectsAfter: (after, limit) => read("objectsAfter", (store) => store.objectsAfter(after, limit)),
         objectsNamed: (keys) => read("objectsNamed", (store) => store.objectsNamed(plainCopy(keys))),
       };
@@ -59,6 +62,20 @@ export class RepairWatch {
       services: () => ({
         ...feed(services),
         makeWhole: (items) => call("services.makeWhole", services, (store) => store.makeWhole(plainCopy(items)), "makeWhole"),
+        makeServicesWhole: (items, seen) => {
+          // Two questions by one call, of which each may fail by itself.
+          this.calls.push(COMPARE);
+          const fails = this.fails(COMPARE);
+          return call(
+            "services.makeWhole",
+            services,
+            async (store) =>
+              fails
+                ? { addresses: await store.makeWhole(plainCopy(items)), nodePorts: null }
+                : store.makeServicesWhole(plainCopy(items), plainCopy(seen)),
+            "makeWhole",
+          );
+        },
         giveUp: (items) => {
           this.#judgeProposals(items);
           return call(
@@ -72,7 +89,7 @@ export class RepairWatch {
             "giveUp",
           );
         },
-        makeNodePortsWhole: (seen) => call("services.makeNodePortsWhole", services, (store) => store.makeNodePortsWhole(plainCopy(seen))),
+        makeNodePortsWhole: (seen) => call(COMPARE, services, (store) => store.makeNodePortsWhole(plainCopy(seen))),
         leakedNodePorts: (after, limit) =>
           call("services.leakedNodePorts", services, (store) => store.leakedNodePorts(plainCopy(after), limit)),
         settleNodePorts: (leaks) =>
@@ -102,6 +119,7 @@ export class RepairWatch {
       }),
       coordinator: () => ({
         ...feed(coordinator, () => "ranges"),
+        rangesSince: (cursor) => call("ranges", coordinator, (store) => store.rangesSince(plainCopy(cursor)), "feed"),
         topology: () => call("topology", coordinator, (store) => store.topology(), "topology"),
       }),
       owner: (uid) => ({

@@ -56,6 +56,27 @@ describe("own tokens", () => {
     expect(world.asked.length).toBe(2);
   });
 
+  it("a token that is used again: is hashed again when its answer is, and a wrong one each time", async () => {
+    const world = new IssuerWorld();
+    const { token } = await world.token();
+    for (let i = 0; i < 30; i++) await world.judged(token);
+    expect(world.digests).toBe(1);
+    world.now += 30 * SECOND_MS;
+    for (let i = 0; i < 30; i++) await world.judged(token);
+    expect(world.digests).toBe(2);
+    for (let i = 0; i < 3; i++) expect(await world.judged(`${token}x`)).toBe("Unauthorized");
+    expect(world.digests).toBe(5);
+  });
+
+  it("a token that is refused again after it was good: stays refused, though its hash is kept", async () => {
+    const world = new IssuerWorld();
+    const { token, id } = await world.token();
+    await world.judged(token);
+    world.book.revoke(id);
+    world.now += 30 * SECOND_MS;
+    for (let i = 0; i < 3; i++) expect(await world.judged(token)).toBe("Unauthorized");
+  });
+
   it("a revoked token: is refused after 30 s at the latest, also while it is used all the time", async () => {
     const world = new IssuerWorld();
     const { token, id } = await world.token();

@@ -67,10 +67,10 @@ async function history({ seed, quiet, noisy, max, least, leaves = false }: Setti
 }
 
 describe("ten times as many noisy clients in another cluster", () => {
-  it.each([1, 2, 3])("seed %i: the p99 of the quiet one is at most twice of what it is alone", async (seed) => {
-    const alone = await history({ seed, quiet: 8, noisy: 0, max: 1_000, least: 4 });
-    const beside = await history({ seed, quiet: 8, noisy: 80, max: 1_000, least: 4 });
-    expect(beside.p99).toBeLessThanOrEqual(2 * alone.p99);
+  it.each([1, 2, 3])("seed %i: the p99 of the quiet one is at most one and a half times what it is alone", async (seed) => {
+    const alone = await history({ seed, quiet: 8, noisy: 0, max: 1_000, least: 3 });
+    const beside = await history({ seed, quiet: 8, noisy: 80, max: 1_000, least: 3 });
+    expect(beside.p99).toBeLessThanOrEqual(1.5 * alone.p99);
     expect(beside.counts.noisy, "it is served, too").toBeGreaterThan(beside.counts.quiet / 4);
     expect(beside.left).toMatchObject({ taken: 0, queued: 0 });
   });

@@ -306,6 +306,21 @@ describe("FairQueue: neighbours", () => {
     void wait("eleventh");
   });
 
+  it("a flow that asks for more than twice as much as its neighbour: has a third of the neighbour's demand under way", async () => {
+    const { scheduler, take, wait, begun } = setting({ max: 100, least: 3 });
+    const quiet = take(12, { cluster: "quiet" });
+    const held = take(6);
+    for (let i = 0; i < 30; i++) void wait("noisy");
+    for (const place of held.slice(0, 2)) place.end();
+    await scheduler.pass(0);
+    // Four under way are a third of twelve.
+    expect(begun).toEqual([]);
+    held[2]?.end();
+    await scheduler.pass(0);
+    expect(begun).toEqual(["noisy"]);
+    for (const place of quiet) place.end();
+  });
+
   it("the quiet flow itself: begins at once beside one whose requests wait", () => {
     const { take, wait } = setting({ max: 100, least: 4 });
     take(1, { cluster: "quiet" })[0]?.end();

@@ -4,6 +4,8 @@ import type { Attributes, Decision } from "../../../../src/access/authorization/
 import { serviceAccountUserName } from "../../../../src/access/identity/user";
 import type { User } from "../../../../src/access/identity/user";
 import { authorizeByRbac } from "../../../../src/access/rbac/authorize";
+import { CompiledPolicy, policyFrom } from "../../../../src/access/rbac/compiled-policy";
+import type { RulesTaken } from "../../../../src/access/rbac/followed-policy";
 import { Policy } from "../../../../src/access/rbac/policy";
 import type { RbacKind, RbacObjects } from "../../../../src/access/rbac/policy";
 import { policyRulesIn } from "../../../../src/access/rbac/rules-in";
@@ -54,7 +56,7 @@ function randomSubject(random: WordRandom): RbacSubject {
   }
 }
 
-function change(random: WordRandom, policy: Policy, plain: Plain): void {
+function change(random: WordRandom, policy: RulesTaken, plain: Plain): void {
   const kind = pick(random, KINDS);
   const ofCluster = kind === "ClusterRole" || kind === "ClusterRoleBinding";
   const namespace = ofCluster ? undefined : pick(random, NAMESPACES);
@@ -146,19 +148,37 @@ function plainDecision(plain: Plain, user: User, asked: Attributes): Decision {
   return { decision: "noOpinion", reason: missing.size === 0 ? "" : missing.size === 1 ? `RBAC: ${all}` : `RBAC: [${all}]` };
 }
 
+/** What takes the objects, and what decides then. */
+interface Decided {
+  taken: RulesTaken;
+  policy(): Policy;
+}
+
+function itself(policy: Policy): Decided {
+  return { taken: policy, policy: () => policy };
+}
+
+/** By the text that an isolate gets; it does not depend on the order in which the objects came. */
+function compiled(): Decided {
+  const taken = new CompiledPolicy();
+  return { taken, policy: () => policyFrom(taken.text()) };
+}
+
 it.each([
-  { lists: "looked through", policyOf: () => new Policy() },
-  { lists: "found by their rules", policyOf: () => new Policy(0) },
+  { lists: "looked through", policyOf: () => itself(new Policy()) },
+  { lists: "found by their rules", policyOf: () => itself(new Policy(0)) },
+  { lists: "compiled into one text", policyOf: compiled },
 ])(
   `random objects, changes and requests (${HISTORIES} histories from seed ${SEED}), bindings $lists: decided as a plain reading of the objects`,
   ({ policyOf }) => {
     let allowed = 0;
     for (let seed = SEED; seed < SEED + HISTORIES; seed++) {
       const random = seededRandom(seed);
-      const policy = policyOf();
+      const { taken, policy: now } = policyOf();
       const plain: Plain = new Map();
       for (let step = 0; step < STEPS; step++) {
-        change(random, policy, plain);
+        change(random, taken, plain);
+        const policy = now();
         for (let i = 0; i < QUESTIONS; i++) {
           const { user, asked } = randomQuestion(random);
           const wanted = plainDecision(plain, user, asked);

@@ -30,11 +30,45 @@ describe("restart", () => {
     expect(world.storage.writes).toBe(writes);
   });
 
-  it("counter: goes on, even when its newest row was released", async () => {
+  it("counter: goes on behind what is reserved, whatever became of the rows, over every order of coming and going", async () => {
+    const order = ["+a", "+b", "-a", "+c", "-c", "-b", "+d", "+a", "-d", "+b", "-b", "-a", "+c"];
+    const addresses = new Map(["a", "b", "c", "d"].map((name, i) => [name, `10.0.0.${String(5 + i)}`]));
+    const tokens = new Map<string, string>();
+    const counters: number[] = [];
+    for (const step of order) {
+      const address = addresses.get(step.slice(1)) ?? "";
+      if (step.startsWith("+")) {
+        tokens.set(address, world.token());
+        const result = await world.allocate(address, { token: tokens.get(address) ?? "" });
+        counters.push(result.ok ? result.gen.counter : 0);
+      } else {
+        expect(await world.release(address, tokens.get(address) ?? ""), step).toBe("released");
+      }
+      world.restart();
+    }
+    expect(counters).toEqual(counters.map((_, i) => 1 + i * 1_001));
+  });
+
+  it("counter: begins behind a row that was lost, too", async () => {
     await world.allocate("10.0.0.5", { token: "t" });
-    await world.release("10.0.0.5", "t");
+    world.storage.rowDelete(addressKey("IPv4", 0x0a000005n), "t");
+    world.storage.pagesClear();
     world.restart();
-    expect(await world.allocate("10.0.0.5")).toMatchObject({ ok: true, gen: { counter: 2 } });
+    expect(await world.allocate("10.0.0.5")).toMatchObject({ ok: true, gen: { counter: 1_002 } });
+  });
+
+  it("counter: 1,000 positions are reserved at a time", async () => {
+    const reserved = new Set<number>();
+    for (let i = 0; i < 200; i++) {
+      await world.allocate("");
+      reserved.add(world.storage.reservedLoad());
+    }
+    expect([...reserved]).toEqual([1_001]);
+    // The number of an earlier release is that of its newest row.
+    world.storage.reservedSave(1_500);
+    world.restart();
+    expect(await world.allocate("")).toMatchObject({ ok: true, gen: { counter: 1_501 } });
+    expect(world.storage.reservedLoad()).toBe(2_501);
   });
 
   it.each([

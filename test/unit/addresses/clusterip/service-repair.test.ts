@@ -53,6 +53,7 @@ describe("giveUp", () => {
     const writers = await writersOf(world, address);
     const { ledger } = world.cluster.tables.services;
     ledger.releaseAdd({ ...writers[0]!, attempts: 9, dueAt: world.now + 60_000 });
+    world.cluster.services.brain.ledger.releases.reload();
     expect(await world.run(inServices(world, (store) => store.giveUp(writers)))).toEqual(["pending"]);
     expect(ledger.releases.size).toBe(1);
     // Nobody is told of a leak that is none.

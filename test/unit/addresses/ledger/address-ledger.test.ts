@@ -44,7 +44,10 @@ class AuditWorld extends LedgerWorld {
   }
 
   commit(key: string, taken: TakenAddress): void {
-    this.storage.transaction(() => this.ledger.hold(key, taken));
+    this.storage.transaction(() => {
+      this.ledger.hold(key, taken);
+      this.ledger.sealReleases();
+    });
     this.ledger.turnCommitted();
     this.ledger.ended([taken]);
   }
@@ -68,18 +71,19 @@ describe("audit", () => {
     world.row("10.0.0.101", "other-store", "ipaddress");
     const pending = world.row("10.0.0.102", "pending");
     world.storage.releaseAdd({ ...pending, attempts: 9, dueAt: world.scheduler.now + 60_000 });
+    world.ledger.releases.reload();
     world.row(committed.address.replace("10.0.0.", "10.0.0.11"), "lost-2");
     await world.audit();
     expect(world.held.sort()).toEqual([committed.token, "other-store", "pending"].sort());
     expect(world.logged).toEqual(["warn released addresses that a crash left behind"]);
   });
 
-  it("a second audit: reads the rows behind the first one and one page of old rows; a late row is released", async () => {
+  it("a second audit: a page of old rows has the new ones, too; a late row is released", async () => {
     const world = new AuditWorld();
     world.commit("default/a", await world.take());
     await world.audit();
     await world.audit();
-    expect(world.calls.filter((call) => call.startsWith("rowsSince"))).toEqual(["rowsSince a 0", "rowsSince a 1", "rowsSince a 0"]);
+    expect(world.calls.filter((call) => call.startsWith("rowsSince"))).toEqual(["rowsSince a 0", "rowsSince a 0"]);
     world.row("10.0.0.77", "late");
     await world.audit();
     expect(world.held).not.toContain("late");
@@ -144,9 +148,8 @@ describe("audit", () => {
       await world.audit();
       world.calls.length = 0;
       let [reads, objects, transactions] = [0, 0, 0];
-      const { allocationGet, releaseHas, transaction } = world.storage;
+      const { allocationGet, transaction } = world.storage;
       world.storage.allocationGet = (address) => (reads++, allocationGet.call(world.storage, address));
-      world.storage.releaseHas = (token) => (reads++, releaseHas.call(world.storage, token));
       world.storage.transaction = (work) => (transactions++, transaction.call(world.storage, work) as never);
       world.holds = () => ++objects > 0;
       await world.scheduler.run(world.ledger.auditAll());
@@ -440,12 +443,51 @@ describe("the ledger in a turn", () => {
       } catch {
         // as the store does it: the change is refused, the turn goes on
       }
+      world.ledger.sealReleases();
     });
     world.ledger.turnCommitted();
     await world.scheduler.pass(10);
     expect(world.held).toEqual([undone.token]);
     expect(world.ledger.tokenOf(undone.address)).toBe(undone.token);
     expect(world.ledger.releases.count).toBe(0);
+  });
+
+  it("a change that failed alone after another of its turn gave the address back: the address goes back, once", async () => {
+    const world = new AuditWorld();
+    const taken = await world.take();
+    world.storage.transaction(() => {
+      world.ledger.giveBack([taken]);
+      world.ledger.giveBack([taken]);
+      world.ledger.sealReleases();
+    });
+    expect(world.storage.releases.values().map(({ token }) => token)).toEqual([taken.token]);
+    expect(world.ledger.isReleasing(taken.token)).toBe(false);
+    world.ledger.turnCommitted();
+    expect(world.ledger.isReleasing(taken.token)).toBe(true);
+    await world.scheduler.pass(10);
+    expect([world.held, world.ledger.isReleasing(taken.token)]).toEqual([[], false]);
+  });
+
+  it("a release that the turn under way has only begun: is known, and one that waits for its owner is not written again", async () => {
+    const world = new AuditWorld();
+    const taken = await world.take();
+    world.release = () => new Promise(() => undefined);
+    for (let turn = 0; turn < 2; turn++) {
+      world.storage.transaction(() => {
+        world.ledger.giveBack([taken]);
+        expect(world.ledger.isReleasing(taken.token)).toBe(true);
+        world.ledger.sealReleases();
+      });
+      world.ledger.turnCommitted();
+    }
+    expect([world.storage.releases.size, world.storage.lists.size, world.ledger.releases.count]).toEqual([1, 0, 1]);
+  });
+
+  it("a turn that nobody sealed: is a fault that shows", async () => {
+    const world = new AuditWorld();
+    const taken = await world.take();
+    world.ledger.giveBack([taken]);
+    expect(() => world.ledger.turnCommitted()).toThrow("in its transaction");
   });
 
   it("a lost turn: nothing is sent, and its answers go out", async () => {
@@ -471,7 +513,10 @@ describe("the ledger in a turn", () => {
     const world = new AuditWorld();
     const taken = await world.take();
     world.commit("default/a", taken);
-    world.storage.transaction(() => world.ledger.drop("default/b", taken.address));
+    world.storage.transaction(() => {
+      world.ledger.drop("default/b", taken.address);
+      world.ledger.sealReleases();
+    });
     world.ledger.turnCommitted();
     await world.scheduler.pass(10);
     expect(world.held).toEqual([taken.token]);
@@ -510,6 +555,7 @@ describe("the ledger in a turn", () => {
     world.storage.transaction(() => {
       world.ledger.drop("default/a", taken.address);
       waits = world.ledger.releasesOfThisTurn();
+      world.ledger.sealReleases();
     });
     world.ledger.turnCommitted();
     const start = world.scheduler.now;

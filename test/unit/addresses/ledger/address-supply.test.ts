@@ -574,7 +574,8 @@ describe("releases that are pending (rule 17)", () => {
         this.isFree = true;
         return "released";
       };
-      const row = this.storage.transaction(() => this.releases.add({ address, token: "gone", gen: { epoch: 1, counter: 1 } }));
+      const row = this.releases.made({ address, token: "gone", gen: { epoch: 1, counter: 1 } });
+      this.storage.transaction(() => this.releases.write([row]));
       this.storage.releaseDefer(row.token, 9, this.scheduler.now + 60_000);
       this.releases.reload();
     }
@@ -638,8 +639,9 @@ describe("releases that are pending (rule 17)", () => {
     const meanwhile = async (): Promise<void> => {
       if (!isFirst) return;
       isFirst = false;
-      const other = { address: "10.0.1.5", token: "other", gen: { epoch: 1, counter: 1 } };
-      void world.releases.send([world.storage.transaction(() => world.releases.add(other))]);
+      const other = world.releases.made({ address: "10.0.1.5", token: "other", gen: { epoch: 1, counter: 1 } });
+      world.storage.transaction(() => world.releases.write([other]));
+      void world.releases.send([other]);
       await world.releases.hurry({ family: "IPv4", address: "10.0.0.5" });
     };
     return { world, meanwhile };

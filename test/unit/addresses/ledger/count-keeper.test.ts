@@ -43,9 +43,14 @@ function life() {
     keeper,
     count() {
       unsaved = true;
-      keeper.changed();
+      keeper.refused();
     },
-    commit: () => (unsaved = false),
+    /** A turn that commits an allocation, and whether its transaction takes place. */
+    commit(isLost = false) {
+      unsaved = true;
+      keeper.sealTurn();
+      if (isLost) keeper.turnLost();
+    },
     sleep: () => (alive = false),
   };
 }
@@ -95,12 +100,61 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([1_000, 61_000, 121_000]);
   });
 
-  it("an allocation whose commit kept its count: no write", async () => {
+  it("commits: the first one of each minute writes, and no timer waits for the others", async () => {
+    const { commit, sleep } = life();
+    for (let i = 0; i < 100; i++) {
+      commit();
+      await scheduler.pass(1_000);
+    }
+    expect(writes).toEqual([0, 60_000]);
+    sleep();
+    await scheduler.pass(5_000);
+    const next = life();
+    next.commit();
+    expect(writes, "the minute goes on over the lives of the object").toEqual([0, 60_000]);
+    await scheduler.pass(600_000);
+    next.commit();
+    expect(writes).toEqual([0, 60_000, 705_000]);
+  });
+
+  it("a refusal before a commit that is due: is written with it, and not again", async () => {
     const { count, commit } = life();
     count();
     commit();
     await scheduler.pass(600_000);
-    expect(writes).toEqual([]);
+    expect(writes).toEqual([0]);
+  });
+
+  it("show: writes at once what commits have left, and refusals once a minute", async () => {
+    const { count, commit, keeper } = life();
+    commit();
+    keeper.show();
+    expect(writes).toEqual([0]);
+    await scheduler.pass(10_000);
+    commit();
+    keeper.show();
+    keeper.show();
+    expect(writes).toEqual([0, 10_000]);
+    await scheduler.pass(10_000);
+    count();
+    keeper.show();
+    count();
+    keeper.show();
+    expect(writes).toEqual([0, 10_000, 20_000]);
+    await scheduler.pass(600_000);
+    expect(writes).toEqual([0, 10_000, 20_000, 80_000]);
+  });
+
+  it("the transaction of a commit is lost: its counts go with the next write", async () => {
+    const { commit, keeper } = life();
+    commit(true);
+    expect(writes).toEqual([0]);
+    storage.numberSet("countsCommittedAt", 0);
+    keeper.show();
+    keeper.show();
+    expect(writes).toEqual([0, 0]);
+    await scheduler.pass(600_000);
+    expect(writes).toEqual([0, 0]);
   });
 
   it("keep: writes at once what has changed, and nothing twice", async () => {
@@ -124,13 +178,16 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([0, 60_000]);
   });
 
-  it("keep after the commit of the last count: no write", async () => {
-    const { count, commit, keeper } = life();
-    count();
+  it("keep after a commit that wrote: no write; after one that did not: a write", async () => {
+    const { commit, keeper } = life();
+    commit();
+    keeper.keep();
+    await scheduler.pass(10_000);
+    expect(writes).toEqual([0]);
     commit();
     keeper.keep();
     await scheduler.pass(600_000);
-    expect(writes).toEqual([]);
+    expect(writes).toEqual([0, 10_000]);
   });
 
   it("a write that fails: is logged, and the next one writes its counters", async () => {

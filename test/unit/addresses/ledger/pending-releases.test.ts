@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { PENDING_RELEASES_MAX, SUPPLY_BATCH_MAX } from "../../../../src/addresses/rpc/limits";
 import { PendingReleases } from "../../../../src/addresses/ledger/pending-releases";
+import { unsupported } from "../../../../src/api/rpc/protocol";
 import type { PendingRelease } from "../../../../src/addresses/ledger/release-storage";
 import { aTopology, LedgerWorld } from "../../../support/worlds/ledger-world";
 
@@ -13,9 +14,13 @@ class ReleaseWorld extends LedgerWorld {
   }
 
   commit(...addresses: string[]): PendingRelease[] {
-    return this.storage.transaction(() =>
-      addresses.map((address) => this.releases.add({ address, token: `t-${address}`, gen: { epoch: 1, counter: 1 } })),
-    );
+    const made = this.made(...addresses);
+    this.storage.transaction(() => this.releases.write(made));
+    return made;
+  }
+
+  made(...addresses: string[]): PendingRelease[] {
+    return addresses.map((address) => this.releases.made({ address, token: `t-${address}`, gen: { epoch: 1, counter: 1 } }));
   }
 
   /** For a Service that wants this address; "" = any. */
@@ -28,7 +33,9 @@ class ReleaseWorld extends LedgerWorld {
   }
 
   get left(): string[] {
-    return this.storage.releases.values().map(({ address }) => address);
+    const { lists, releases } = this.storage;
+    const listed = lists.values().flatMap((list) => list.releases);
+    return [...releases.values(), ...listed.filter(({ token }) => this.releases.has(token))].map(({ address }) => address);
   }
 }
 
@@ -38,6 +45,73 @@ describe("a release", () => {
     await world.scheduler.run(Promise.all([world.drop("10.0.0.5"), world.drop("10.0.0.6", "10.0.0.7")]));
     expect(world.calls).toEqual(["deleteMany t-10.0.0.5,t-10.0.0.6,t-10.0.0.7", "topology", "release a t-10.0.0.5,t-10.0.0.6,t-10.0.0.7"]);
     expect([world.left, world.releases.count]).toEqual([[], 0]);
+  });
+
+  it("several of one turn: one value on disk, which goes when the last of them has", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    let answer = (): void => undefined;
+    world.release = (owner) => (owner === "a" ? "released" : new Promise((resolve) => (answer = () => resolve("released"))));
+    const dropped = world.drop("10.0.0.5", "10.0.0.6", "10.0.1.5");
+    const onDisk = (): number[] => [world.storage.lists.size, world.storage.releases.size];
+    expect([onDisk(), world.left.length]).toEqual([[1, 0], 3]);
+    await world.scheduler.pass(100);
+    expect([onDisk(), world.left]).toEqual([[1, 0], ["10.0.1.5"]]);
+    answer();
+    await world.scheduler.run(dropped);
+    expect([onDisk(), world.releases.count]).toEqual([[0, 0], 0]);
+  });
+
+  it("several of one turn, and the object dies: all of them are sent again, by the alarm of the next start", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.release = (owner) => (owner === "a" ? "released" : new Promise(() => undefined));
+    void world.drop("10.0.0.5", "10.0.1.5");
+    await world.scheduler.pass(100);
+    world.restart();
+    expect([world.releases.count, world.releases.isPending({ family: "IPv4", address: "10.0.0.5" }, undefined)]).toEqual([2, true]);
+    world.releases.rearm();
+    expect(world.alarms).toEqual([100]);
+    world.release = () => "released";
+    await world.scheduler.run(world.releases.drain());
+    expect([world.left, world.releases.count, world.storage.lists.size]).toEqual([[], 0, 0]);
+  });
+
+  it("one of several that is put off: gets a row of its own, and the value goes with the others", async () => {
+    const world = new ReleaseWorld();
+    world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
+    world.release = (owner) => (owner === "a" ? "released" : Promise.reject(new Error("overloaded")));
+    await world.scheduler.run(world.drop("10.0.0.5", "10.0.1.5", "10.0.1.6"));
+    expect(world.storage.lists.size).toBe(0);
+    expect(world.storage.releases.values().map(({ token, attempts }) => [token, attempts])).toEqual([
+      ["t-10.0.1.5", 1],
+      ["t-10.0.1.6", 1],
+    ]);
+    world.restart();
+    expect(world.left).toEqual(["10.0.1.5", "10.0.1.6"]);
+  });
+
+  it("several that a create waits for after a start: sent before their time", async () => {
+    const world = new ReleaseWorld();
+    world.commit("10.0.0.5", "10.0.0.6");
+    world.restart();
+    await world.scheduler.run(world.hurry("10.0.0.6"));
+    expect(world.left).toEqual(["10.0.0.5"]);
+    await world.scheduler.run(world.hurry(""));
+    expect([world.left, world.storage.lists.size]).toEqual([[], 0]);
+  });
+
+  it("a lost turn: what it wrote is in no list", async () => {
+    const world = new ReleaseWorld();
+    expect(() =>
+      world.storage.transaction(() => {
+        world.releases.write(world.made("10.0.0.5", "10.0.0.6"));
+        throw new Error("disk");
+      }),
+    ).toThrow("disk");
+    world.releases.reload();
+    await world.scheduler.run(world.drop("10.0.0.7", "10.0.0.8"));
+    expect([world.countOf("deleteMany t-10.0.0.7,t-10.0.0.8"), world.releases.count, world.storage.lists.size]).toEqual([1, 0, 0]);
   });
 
   it("delete of the IPAddress that fails: the owner is not called until the delete succeeds", async () => {
@@ -75,6 +149,21 @@ describe("a release", () => {
     expect([world.left, world.releases.count]).toEqual([[], 0]);
   });
 
+  it.each([
+    new TypeError('The RPC receiver does not implement the method "release".'),
+    unsupported("release in version 2 of the protocol"),
+  ])("an owner of another release, %s: the row stays, and goes once the owner knows the call (hazard 29)", async (refusal) => {
+    const world = new ReleaseWorld();
+    world.release = () => Promise.reject(refusal);
+    await world.scheduler.run(world.drop("10.0.0.5"));
+    expect([world.left, world.releases.has("t-10.0.0.5")]).toEqual([["10.0.0.5"], true]);
+    // A deployment replaces the owner within five minutes.
+    world.release = () => "released";
+    await world.scheduler.pass(300_000);
+    await world.scheduler.run(world.releases.drain());
+    expect([world.left, world.releases.count]).toEqual([[], 0]);
+  });
+
   it("row that waits for its owner's answer: sent in no other round", async () => {
     const world = new ReleaseWorld();
     world.topology = aTopology(1, { a: "10.0.0.0/24", b: "10.0.1.0/24" });
@@ -82,12 +171,12 @@ describe("a release", () => {
     world.release = (owner) =>
       owner === "a" ? Promise.reject(new Error("overloaded")) : new Promise((resolve) => answers.push(() => resolve("released")));
     // What puts a's row off is lost with its transaction.
-    const { releaseDefer } = world.storage;
-    world.storage.releaseDefer = (...row) => {
-      world.storage.releaseDefer = releaseDefer;
-      throw new Error(`the disk is full: ${row[0]}`);
-    };
     const dropped = world.drop("10.0.0.5", "10.0.1.5");
+    const { releaseAdd } = world.storage;
+    world.storage.releaseAdd = ({ token }) => {
+      world.storage.releaseAdd = releaseAdd;
+      throw new Error(`the disk is full: ${token}`);
+    };
     await world.scheduler.pass(1_000);
     void world.releases.drain();
     await world.scheduler.pass(100);

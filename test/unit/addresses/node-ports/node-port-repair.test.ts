@@ -137,6 +137,30 @@ describe("makeNodePortsWhole", () => {
   });
 });
 
+describe("makeServicesWhole", () => {
+  const answered = async (world: RepairWorld) => {
+    const seen = [{ namespace: "default", name: "web", uid: uidOf(world, "web") }];
+    const [address = ""] = world.services().find(({ metadata }) => metadata?.name === "web")?.spec?.clusterIPs ?? [];
+    const items = seen.map((service) => ({ ...service, address, object: "", isRight: true }));
+    return inServices(world, (store) => store.makeServicesWhole(items, seen));
+  };
+
+  it("row of a node port that is missing: written beside the look at addresses", async () => {
+    const world = await made();
+    await world.createService("web", named(30_080));
+    rowsOf(world).nodePortDelete(TCP, "default/web");
+    expect(await answered(world)).toEqual({ addresses: ["whole"], nodePorts: [[{ port: 30_080, kind: "repair" }]] });
+    expect(rowsOf(world).nodePortHolder(TCP)).toBe("default/web");
+  });
+
+  it("rows of node ports that cannot be read: the answer about addresses is there all the same", async () => {
+    const world = await made();
+    await world.createService("web", named(30_080));
+    world.cluster.services.brain.makeNodePortsWhole = () => Promise.reject(new Error("the disk is broken"));
+    expect(await answered(world)).toEqual({ addresses: ["whole"], nodePorts: null });
+  });
+});
+
 describe("leakedNodePorts", () => {
   it("rows of Services that are gone or hold another port: found page by page; those of unreadable ones are not", async () => {
     const world = await made();

@@ -1,5 +1,6 @@
 /** Repair of IPAddresses: those that are wrong go, those that clients made keep their rows. */
 import { describe, expect, it } from "vitest";
+import { ORPHAN_GRACE_MS } from "../../../../src/addresses/repair/orphan-grace";
 import { anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
 
 const RANGE = ["10.0.0.0/24"];
@@ -73,5 +74,29 @@ describe("IPAddress that takes the name of a wrong one while repair looks", () =
     };
     await world.pass();
     expect(world.parents()["10.0.0.99"]).toBe("default/coming");
+  });
+});
+
+describe("IPAddress that names a Service with another address", () => {
+  it("Service deleted while repair looks: the IPAddress goes when it is old enough, although no change tells of it", async () => {
+    const world = await RepairWorld.of(RANGE);
+    await world.createService("web");
+    await world.wait(10_000);
+    await world.create("ipaddresses", anIPAddress("10.0.0.99", "default/web", world.now));
+    await world.wait(10_000);
+    const { store } = world.cluster.tables.services;
+    world.fails = (call) => {
+      // The second look, behind the judgement.
+      if (call === "ipaddresses.objectsNamed") store.objectDelete("default/web");
+      return false;
+    };
+    await world.changes();
+    expect(Object.keys(world.parents())).toContain("10.0.0.99");
+    world.fails = () => false;
+    await world.wait(2 * ORPHAN_GRACE_MS);
+    expect(world.parents()).not.toHaveProperty("10.0.0.99");
+    expect(world.told().filter((text) => text.includes("10.0.0.99"))).toEqual([
+      "Warning IPAddressNotAllocated IPAddress: 10.0.0.99 for Service default/web appears to have leaked: cleaning up",
+    ]);
   });
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { PORTIONED_AT } from "../../../../src/addresses/repair/repair-ports";
 import { aService, anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
+import { newestStored } from "../../../support/worlds/stored-history";
 
 const RANGE = ["10.0.0.0/24"];
 const DAMAGES: readonly [what: string, damaged: (text: string) => string][] = [
@@ -72,10 +73,9 @@ describe("history entry that cannot be read", () => {
     await world.pass();
     await world.createService("c");
     const { store } = world.cluster.tables.services;
-    const state = store.stateLoad();
-    const [entry] = store.historySince((state?.revision ?? 1) - 1, 1);
+    const [entry] = store.historySince(newestStored(store) - 1, 1);
     expect(entry).toBeDefined();
-    if (entry) store.historyAppend({ ...entry, data: "{" });
+    if (entry) store.historyAppend([{ ...entry, data: "{" }]);
     await world.remove("ipaddresses", lost);
     await world.pass();
     expect(world.parents()[lost]).toBe("default/b");

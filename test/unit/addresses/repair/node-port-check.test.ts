@@ -1,5 +1,6 @@
 /** The repair of node ports by the controller: when it compares, what it reports, and when a leaked number is free again. */
 import { describe, expect, it } from "vitest";
+import { NODE_PORTS_MARK, STEPS } from "../../../../src/addresses/repair/node-port-check";
 import { SWEEP_ASKED } from "../../../../src/addresses/repair/repair-ports";
 import type { Service } from "../../../../src/api/meta/kubernetes";
 import { aService, RepairWorld } from "../../../support/worlds/repair-world";
@@ -69,6 +70,23 @@ describe("rhythm", () => {
     expect(world.calls.filter((call) => call === COMPARE)).toHaveLength(1);
   });
 
+  it("death between a comparison and its save: the next sweep compares again", async () => {
+    const world = await made();
+    await world.wait(5 * MINUTE_MS);
+    const put = world.storage.numberSet.bind(world.storage);
+    world.storage.numberSet = (name, value) => {
+      if (name === NODE_PORTS_MARK) throw new Error("the disk is full");
+      put(name, value);
+    };
+    rowsOf(world).nodePortDelete(TCP, "default/web");
+    await world.onePass().catch(() => undefined);
+    world.storage.numberSet = put;
+    world.crash();
+    rowsOf(world).nodePortDelete(TCP, "default/web");
+    await minutes(world, 2);
+    expect([rowsOf(world).nodePortHolder(TCP), counted(world).portErrors]).toEqual(["default/web", { repair: 2 }]);
+  });
+
   it("poke: compares nothing", async () => {
     const world = await made();
     await world.wait(10 * MINUTE_MS);
@@ -80,7 +98,7 @@ describe("rhythm", () => {
 
   it("clock that was set back: compares all the same", async () => {
     const world = await made();
-    world.storage.numberSet("nodePortsAt", world.now + 1e9);
+    world.storage.numberSet(NODE_PORTS_MARK, STEPS * (world.now + 1e9));
     rowsOf(world).nodePortDelete(TCP, "default/web");
     await minutes(world, 2);
     expect(rowsOf(world).nodePortHolder(TCP)).toBe("default/web");
@@ -150,7 +168,8 @@ describe("leak", () => {
     const world = await made();
     rowsOf(world).nodePortAdd({ protocol: "TCP", port: 30_500 }, "default/gone");
     const isHeld = (): boolean => rowsOf(world).nodePortHolder({ protocol: "TCP", port: 30_500 }) !== undefined;
-    await minutes(world, 3);
+    // A comparison in the third minute, and the look for leaks behind it.
+    await minutes(world, 4);
     const firstAt = world.now;
     expect(world.logged.filter((line) => line === "warn a node port may have leaked")).toHaveLength(1);
     while (isHeld()) {
@@ -223,7 +242,7 @@ describe("failures", () => {
     rowsOf(world).nodePortAdd(row, "default/gone");
     await minutes(world, 3);
     // The second sight; then the round fails for another reason, and puts its suspects back.
-    world.fails = (call) => call === "services.objectsSince";
+    world.fails = (call) => call.startsWith("services.objects");
     const firstAt = world.now;
     await expect(minutes(world, 4)).rejects.toThrow();
     world.fails = () => false;

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { RepairController } from "../../../../src/addresses/repair/repair-controller";
 import type { EventReport } from "../../../../src/api/events/event-recorder";
+import type { VisitOutcome } from "../../../../src/api/rpc/visits";
 import type { ObjectFeed } from "../../../../src/api/rpc/object-feed";
 import { RETRY_BASE_MS } from "../../../../src/controllers/frame/controller";
 import { type Config, parseConfig } from "../../../../src/core/config/config";
@@ -13,6 +14,8 @@ import { whileAlive } from "../../../support/sim/platform/network";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 const MINUTE_MS = 60_000;
+/** Those that full visits call in each cluster. */
+const ALWAYS = ["namespaces", "services", "servicecidrs.networking.k8s.io", "ipaddresses.networking.k8s.io"];
 const CURSOR = { incarnation: "only", revision: 1 };
 const DEFAULT_SERVICE = JSON.stringify({
   metadata: { name: "kubernetes", namespace: "default", uid: "uid-1" },
@@ -33,6 +36,12 @@ class World {
   readonly scheduler = new SimScheduler();
   readonly storage = new MemoryRepairStorage();
   readonly settings = new MemorySettingsStorage();
+  readonly rows = new MemoryRowStorage();
+  /** what is visited */
+  visit: (name: string) => Promise<VisitOutcome> | undefined = () => undefined;
+  controllers = ["namespaces"];
+  /** stores of a cluster of an earlier release */
+  stores: { name: string; isUsed(): Promise<boolean> }[] = [];
   readonly reported: string[] = [];
   readonly logged: string[] = [];
   /** when alarms were set for, counted from now */
@@ -62,7 +71,7 @@ class World {
   }
 
   /** Asks for a pass, and answers what was called in the second after it. */
-  async calledAfter(ask: (controller: RepairController) => Promise<void>): Promise<string[]> {
+  async calledAfter(ask: (controller: RepairController) => Promise<unknown>): Promise<string[]> {
     this.#calls.clear();
     void ask(this.controller);
     await this.pass(1_000);
@@ -90,6 +99,10 @@ class World {
       restart: () => undefined,
       cancelAlarm: () => Promise.resolve(),
       isOn: () => true,
+      rows: this.rows,
+      visit: (name) => this.visit(name),
+      controllers: this.controllers,
+      stores: () => this.stores,
       others: () => [{ poke: () => Promise.resolve(void this.poked++) }],
       wakeAt: (atMs) => {
         this.alarmsIn.push(atMs - this.now);
@@ -114,6 +127,7 @@ class World {
           services: {
             ...this.#feed("services", [DEFAULT_SERVICE]),
             makeWhole: unexpected,
+            makeServicesWhole: unexpected,
             giveUp: unexpected,
             makeNodePortsWhole: unexpected,
             leakedNodePorts: () => Promise.resolve({ leaked: [], next: undefined }),
@@ -126,7 +140,7 @@ class World {
             makeHeld: unexpected,
             write: unexpected,
           },
-          ranges: () => Promise.resolve([]),
+          ranges: () => Promise.resolve({ prefixes: [] }),
           owners: () => (this.ownersFail ? Promise.reject(new Error("down")) : Promise.resolve([])),
           owner: () => ({ checkBitmap: unexpected }),
         };
@@ -184,7 +198,7 @@ describe("passes of the repair controller", () => {
     await world.pass(10 * MINUTE_MS);
     expect(await lastRuns()).toEqual({ cronMs: 0, repairMs: 0 });
     const visitedMs = world.now;
-    await world.controller.pokeFrom(settingsOf(configOf()), "cron");
+    void world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
     await world.pass(1_000);
     const noted = { cronMs: visitedMs, repairMs: expect.any(Number) };
     expect(await lastRuns()).toEqual(noted);
@@ -193,6 +207,199 @@ describe("passes of the repair controller", () => {
     expect(await lastRuns()).toEqual(noted);
     world.restart();
     expect(await lastRuns()).toEqual(noted);
+  });
+
+  it("ticks of cron: a full visit first; then those who asked, until each is settled; then nobody, for a day", async () => {
+    const world = new World();
+    const visited: string[] = [];
+    let outcome: VisitOutcome = "settled";
+    world.visit = (name) => {
+      visited.push(name);
+      return Promise.resolve(outcome);
+    };
+    const tick = (): Promise<unknown> => world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+    const minutely = async (): Promise<unknown> => {
+      const answered = tick();
+      await world.pass(MINUTE_MS);
+      return answered;
+    };
+    const first = [tick(), tick()];
+    await world.pass(MINUTE_MS);
+    expect(await Promise.all(first), "the same tick, called again").toEqual(["rests", "rests"]);
+    expect(visited.splice(0).sort()).toEqual([...ALWAYS, ...ALWAYS].sort());
+    // The pass behind the full visit has met the settings under which the cluster was opened.
+    expect(await minutely()).toBe("rests");
+    expect(await minutely()).toBe("rests");
+    expect(visited).toEqual([]);
+    outcome = "left";
+    expect(await world.controller.askVisits("pods")).toBe(false);
+    expect(await world.controller.askVisits("pods")).toBe(true);
+    expect(await minutely()).toBe("left");
+    world.restart();
+    expect(await minutely()).toBe("left");
+    outcome = "settled";
+    expect(await minutely()).toBe("rests");
+    expect(visited.splice(0)).toEqual(["pods", "pods", "pods"]);
+    expect(await world.calledAfter(tick)).toEqual([]);
+    await world.pass(24 * 60 * MINUTE_MS);
+    expect(await minutely()).toBe("rests");
+    expect(visited.sort()).toEqual([...ALWAYS, "pods"].sort());
+  });
+
+  it("a cluster at rest that is visited once a day: the first full visit behind its last one is a day and a half away at most", async () => {
+    for (let hour = 0; hour < 24; hour++) {
+      const world = new World();
+      const full: number[] = [];
+      world.visit = () => {
+        full.push(world.now);
+        return Promise.resolve("settled");
+      };
+      const visit = async (): Promise<void> => {
+        const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+        await world.pass(MINUTE_MS);
+        await answered;
+      };
+      await visit();
+      const begun = world.now;
+      // Ticks of a busy cluster in whose list is nobody: no further one.
+      for (let minute = 0; minute < 3; minute++) await visit();
+      full.length = 0;
+      // Its time of the day.
+      await world.pass(hour * 60 * MINUTE_MS);
+      for (let day = 0; day < 3 && full.length === 0; day++) {
+        await visit();
+        if (full.length === 0) await world.pass(24 * 60 * MINUTE_MS - MINUTE_MS);
+      }
+      expect(full.length, String(hour)).toBe(ALWAYS.length);
+      expect((full[0] ?? Infinity) - begun, String(hour)).toBeLessThanOrEqual(36.1 * 60 * MINUTE_MS);
+    }
+  });
+
+  it("first tick behind the start of a local server: a full visit, and one alone", async () => {
+    const world = new World();
+    const visited: string[] = [];
+    world.visit = (name) => {
+      visited.push(name);
+      return Promise.resolve("settled");
+    };
+    const tick = async (): Promise<number> => {
+      const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+      await world.pass(MINUTE_MS);
+      expect(await answered).toBe("rests");
+      return visited.splice(0).length;
+    };
+    expect([await tick(), await tick()]).toEqual([ALWAYS.length, 0]);
+    const startedAt = configOf({ SERVER_STARTED_AT: String(world.now) });
+    world.config = () => startedAt;
+    world.restart();
+    await world.pass(1_000);
+    expect([await tick(), await tick()]).toEqual([ALWAYS.length, 0]);
+  });
+
+  it.each([
+    ["a tick", "cronAt"],
+    ["a sweep", "slicedAt"],
+  ])("%s of an earlier release: cron calls everybody, once more after a rollback; meanwhile each store may be used", async (_, mark) => {
+    const world = new World();
+    const tick = async (): Promise<unknown> => {
+      const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+      await world.pass(24 * 60 * MINUTE_MS);
+      return answered;
+    };
+    const olderTick = (): void => {
+      world.storage.numberSet(mark, world.now);
+      world.restart();
+    };
+    let isDown = true;
+    world.stores = [
+      { name: "pods", isUsed: () => Promise.resolve(true) },
+      { name: "nodes", isUsed: () => Promise.resolve(false) },
+      { name: "leases", isUsed: () => (isDown ? Promise.reject(new Error("down")) : Promise.resolve(false)) },
+      { name: "services", isUsed: () => Promise.reject(new Error("nobody has to ask it")) },
+    ];
+    olderTick();
+    expect(await world.controller.entered()).toBeNull();
+    expect([await tick(), await world.controller.entered()], "one of them is down").toEqual([undefined, null]);
+    isDown = false;
+    expect(await tick()).toBeUndefined();
+    expect(await world.controller.entered()).toEqual([...ALWAYS, "pods", "controllers/namespaces"]);
+    expect(await tick()).toBe("rests");
+    olderTick();
+    expect([await world.controller.entered(), await tick(), await tick()]).toEqual([null, undefined, "rests"]);
+  });
+
+  it("an object of an earlier release that calls: each store may be used until a full visit behind its last call, whoever dies meanwhile", async () => {
+    const world = new World();
+    const tick = async (): Promise<unknown> => {
+      const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+      await world.pass(24 * 60 * MINUTE_MS);
+      return answered;
+    };
+    expect(await world.controller.entered()).toEqual(ALWAYS);
+    await world.controller.doubt();
+    world.restart();
+    expect(await world.controller.entered(), "after a death").toBeNull();
+    let calls = 1;
+    world.stores = [{ name: "pods", isUsed: () => (calls-- > 0 ? world.controller.doubt() : Promise.resolve()).then(() => true) }];
+    expect([await tick(), await world.controller.entered()], "another call while stores are asked").toEqual([undefined, null]);
+    expect([await tick(), await tick()]).toEqual([undefined, "rests"]);
+    expect(await world.controller.entered()).toEqual([...ALWAYS, "pods", "controllers/namespaces"]);
+  });
+
+  it("an object that a release before has put in the list: each store may be used, and it is known from the next full visit on", async () => {
+    const world = new World();
+    const tick = async (): Promise<unknown> => {
+      const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+      await world.pass(24 * 60 * MINUTE_MS);
+      return answered;
+    };
+    await world.controller.askVisits("nodes");
+    world.restart();
+    expect(await world.controller.entered()).toEqual([...ALWAYS, "nodes"]);
+    world.rows.rowPut("visits", "pods", "");
+    world.restart();
+    expect(await world.controller.entered()).toBeNull();
+    world.visit = () => Promise.resolve("left");
+    expect(await tick()).toBeUndefined();
+    world.restart();
+    expect(await world.controller.entered()).toEqual([...ALWAYS, "nodes", "controllers/namespaces", "pods"]);
+  });
+
+  it("a release with one more controller: the next full visit calls it, and nobody who was never used", async () => {
+    const world = new World();
+    const visited: string[] = [];
+    world.visit = (name) => {
+      visited.push(name);
+      return Promise.resolve("settled");
+    };
+    world.stores = [{ name: "pods", isUsed: () => Promise.reject(new Error("nobody has to ask it")) }];
+    const tick = async (): Promise<string[]> => {
+      const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+      await world.pass(24 * 60 * MINUTE_MS);
+      expect(await answered).toBe("rests");
+      return visited.splice(0).sort();
+    };
+    expect(await tick()).toEqual([...ALWAYS].sort());
+    world.controllers = ["namespaces", "new"];
+    world.restart();
+    expect(await tick()).toEqual(["controllers/new", ...ALWAYS].sort());
+    world.restart();
+    expect(await tick()).toEqual(["controllers/new", ...ALWAYS].sort());
+    expect(await world.controller.entered()).toEqual([...ALWAYS, "controllers/new"]);
+  });
+
+  it("a visit that finds an object settled, which asks again meanwhile: the object keeps its place", async () => {
+    const world = new World();
+    void world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+    await world.pass(MINUTE_MS);
+    await world.controller.askVisits("services");
+    world.visit = async (name): Promise<VisitOutcome> => {
+      expect(await world.controller.askVisits(name)).toBe(true);
+      return "settled";
+    };
+    const answered = world.controller.pokeFrom(settingsOf(configOf()), "cron", world.now);
+    await world.pass(1_000);
+    expect(await answered).toBe("left");
   });
 
   it("the first repair: has ended after a pass that came through, in each life of the object anew", async () => {
@@ -219,7 +426,7 @@ describe("passes of the repair controller", () => {
     expect(await world.calledAfter(poke)).toEqual(READS_CHANGES);
   });
 
-  it.each<[string, (controller: RepairController) => Promise<void>]>([
+  it.each<[string, (controller: RepairController) => Promise<unknown>]>([
     ["cron's poke, which tells the settings", (controller) => controller.pokeFrom(settingsOf(configOf()))],
     ["the alarm", (controller) => controller.alarm()],
   ])("%s: reads a slice of everything too, where one is due", async (_, ask) => {

@@ -1,6 +1,7 @@
 /** Repair of the addresses of Services: their IPAddresses and their rows. */
 import { describe, expect, it } from "vitest";
 import type { Service } from "../../../../src/api/meta/kubernetes";
+import { forgetHistory, newestStored } from "../../../support/worlds/stored-history";
 import { WRITE } from "../../../support/worlds/store-world";
 import { aService, anIPAddress, RepairWorld } from "../../../support/worlds/repair-world";
 
@@ -194,11 +195,8 @@ describe("start of the services store with a trimmed history", () => {
     const others = [await world.createService("b"), await world.createService("c")];
     await world.remove("ipaddresses", address);
     const { store, ledger } = world.cluster.tables.services;
-    const state = store.stateLoad();
-    expect(state).toBeDefined();
-    if (!state) return;
-    store.historyTrim(state.revision);
-    store.stateSave({ ...state, floor: state.revision - 1 });
+    const newest = newestStored(store);
+    forgetHistory(store, newest, newest - 1);
     ledger.numberSet("paired", 1);
     world.cluster.services.crash();
     await world.run(world.cluster.network.call(ALWAYS, world.cluster.services, (brain) => brain.maintain()));

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { StoredRanges } from "../../../../src/addresses/repair/stored-ranges";
 import { formatPrefix } from "../../../../src/core/net/prefix";
-import type { FedChanges, FedPage, ObjectFeed } from "../../../../src/api/rpc/object-feed";
+import type { RangesNews, RepairedRanges } from "../../../../src/addresses/rpc/topology";
+import type { FedPage, ObjectFeed } from "../../../../src/api/rpc/object-feed";
+import type { StoreCursor } from "../../../../src/api/rpc/object-links";
 
 /** A store of ServiceCIDRs with small pages, which counts their reads. */
-class FakeFeed implements ObjectFeed {
+class FakeFeed implements Pick<ObjectFeed, "objectsAfter">, RepairedRanges {
   pages = 0;
   revision = 1;
   incarnation = "one";
@@ -12,11 +14,8 @@ class FakeFeed implements ObjectFeed {
 
   constructor(public ranges: string[][]) {}
 
-  objectsSince(cursor: { incarnation: string; revision: number } | undefined): Promise<FedChanges> {
-    const head = { incarnation: this.incarnation, revision: this.revision };
-    if (cursor?.incarnation !== this.incarnation) return Promise.resolve({ kind: "expired" });
-    const changes = cursor.revision === this.revision ? [] : [{ deleted: false, object: "{}" }];
-    return Promise.resolve({ kind: "changes", changes, cursor: head, more: false });
+  rangesSince({ incarnation, revision }: StoreCursor): Promise<RangesNews> {
+    return Promise.resolve({ isSame: incarnation === this.incarnation && revision === this.revision, owners: ["a"] });
   }
 
   objectsAfter(after: string): Promise<FedPage> {
@@ -27,13 +26,9 @@ class FakeFeed implements ObjectFeed {
     this.onPage();
     return Promise.resolve({ ...page, next: at + 2 < this.ranges.length ? String(at + 2) : "" });
   }
-
-  objectsNamed(): Promise<(string | null)[]> {
-    return Promise.reject(new Error("nobody asks by name"));
-  }
 }
 
-const read = async (ranges: StoredRanges): Promise<string[]> => (await ranges.current()).map(formatPrefix);
+const read = async (ranges: StoredRanges): Promise<string[]> => (await ranges.current()).prefixes.map(formatPrefix);
 
 describe("StoredRanges", () => {
   it("no change: pages are read once; a change: they are read again", async () => {
@@ -41,7 +36,9 @@ describe("StoredRanges", () => {
     const ranges = new StoredRanges(feed, { log: () => undefined });
     const all = ["10.0.0.0/24", "2001:db8::/64", "10.0.1.0/24", "10.0.2.0/24"];
     expect(await read(ranges)).toEqual(all);
-    expect(await ranges.current()).toBe(await ranges.current());
+    const again = await ranges.current();
+    expect(again.prefixes).toBe((await ranges.current()).prefixes);
+    expect(again.owners).toEqual(["a"]);
     expect(feed.pages).toBe(2);
     feed.ranges.pop();
     feed.revision++;

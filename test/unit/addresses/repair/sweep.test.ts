@@ -1,14 +1,18 @@
 /** What repair reads: the histories, a slice of everything each minute, and full sweeps. */
 import { describe, expect, it } from "vitest";
-import { SWEEP_ASKED } from "../../../../src/addresses/repair/repair-ports";
-import { RepairWorld } from "../../../support/worlds/repair-world";
+import { type RepairPorts, SWEEP_ASKED } from "../../../../src/addresses/repair/repair-ports";
+import { emptyRound } from "../../../../src/addresses/repair/round";
+import { Sweep } from "../../../../src/addresses/repair/sweep";
+import { MemoryRepairStorage } from "../../../support/memory/repair-storage";
+import { aService, RepairWorld } from "../../../support/worlds/repair-world";
+import { newestStored } from "../../../support/worlds/stored-history";
 
 const RANGE = ["10.0.0.0/24"];
 
 /** The newest revisions of both stores: a healthy pass leaves them as they were. */
-function revisions(world: RepairWorld): (number | undefined)[] {
+function revisions(world: RepairWorld): number[] {
   const { services, ipAddresses } = world.cluster.tables;
-  return [services, ipAddresses].map(({ store }) => store.stateLoad()?.revision);
+  return [services, ipAddresses].map(({ store }) => newestStored(store));
 }
 
 describe("healthy cluster", () => {
@@ -26,7 +30,7 @@ describe("healthy cluster", () => {
     expect(world.calls.sort()).toEqual(["ipaddresses.objectsSince", "ranges", "services.objectsSince"]);
     await world.wait(60_000);
     await world.pass();
-    expect(revisions(world)).toEqual(before.map((revision) => (revision ?? 0) + 1));
+    expect(revisions(world)).toEqual(before.map((revision) => revision + 1));
     expect([world.told(), world.storage.countsLoad()]).toEqual([[], { ipErrors: {}, reconcileErrors: 0 }]);
   });
 
@@ -42,7 +46,32 @@ describe("healthy cluster", () => {
     }
     world.calls.length = 0;
     await world.pass();
-    expect(world.calls).toContain("services.objectsAfter");
+    // Pages come along with the changes, and the owners along with the ranges.
+    const [reads, checks] = [
+      ["ipaddresses.objectsAfter", "services.objectsAfter", "ranges"],
+      ["services.makeWhole", "owner.checkBitmap"],
+    ];
+    expect(world.calls.sort()).toEqual([...reads, ...checks].sort());
+  });
+});
+
+describe("many changes", () => {
+  it("noted: others get the thread after each hundred", async () => {
+    const storage = new MemoryRepairStorage();
+    const cursor = { incarnation: "a", revision: 0 };
+    storage.progressSave("services", { cursor, sweptTo: "", urgent: false });
+    const changes = Array.from({ length: 350 }, (_, i) => ({ deleted: false, object: JSON.stringify(aService(`web-${i}`, [], 0)) }));
+    const services = {
+      objectsSince: () => Promise.resolve({ kind: "changes" as const, changes, cursor: { ...cursor, revision: 350 }, more: false }),
+    };
+    const nobody = { ofUnreadable: () => undefined };
+    const ports = { storage, services } as unknown as RepairPorts;
+    const sweep = new Sweep(ports, nobody, { begin: () => false, isComparing: false }, () => undefined);
+    sweep.load();
+    const round = emptyRound();
+    const noted: number[] = [];
+    await sweep.note(await sweep.fetch("services", false), round, { breathe: () => Promise.resolve(void noted.push(round.services.size)) });
+    expect(noted.slice(0, 4)).toEqual([100, 200, 300, 350]);
   });
 });
 

@@ -24,3 +24,12 @@ it.each<{ a: unknown; b: unknown; want: boolean }>([
   expect(semanticEqual(b, a)).toBe(want);
   expect(semanticText(a) === semanticText(b)).toBe(want);
 });
+
+it("map that was emptied after a comparison: is nothing", () => {
+  const map: Record<string, string> = { a: "1", b: "2" };
+  expect(semanticEqual(undefined, map)).toBe(false);
+  delete map["a"];
+  expect(semanticEqual(undefined, map)).toBe(false);
+  delete map["b"];
+  expect(semanticEqual(undefined, map)).toBe(true);
+});

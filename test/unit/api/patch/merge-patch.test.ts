@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/api/schema/json/json-value";
-import { deepFreeze } from "../registry/services/a-service";
 import { mergePatched } from "../../../support/values/patch-texts";
 
 function apply(current: JsonObject, patch: string): unknown {
-  const result = mergePatched(deepFreeze(current), patch);
+  const result = mergePatched(structuredClone(current), patch);
   return result.ok ? result.value : result.error;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { DEPTH_MAX, VALUES_MAX } from "../../../../src/api/schema/decode-limits";
 import { patchProblems, readPatch } from "../../../../src/api/patch/patch-body";
+import { membersIn } from "../../../../src/api/schema/json/json-value";
 
 describe("patchProblems", () => {
   it.each<{ type: "json" | "merge" | "strategic"; text: string; want: string[] }>([
@@ -52,7 +53,7 @@ it("a field that stands many times below a long key: written once, its path cut"
 function problemsOf(text: string, type: "json" | "merge" | "strategic"): string[] {
   const body = readPatch(text, type);
   if (!body.ok) throw new Error(body.error.message);
-  return patchProblems(body.value, type);
+  return patchProblems(body.value, type, membersIn(body.value.value, DEPTH_MAX) ?? 0);
 }
 
 function duplicate(path: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { succeeded } from "../../../../src/api/meta/status";
-import { isMethodMissing, writeAllOf } from "../../../../src/api/rpc/older-release";
+import { isMethodMissing, touchedSinceOf, writeAllOf } from "../../../../src/api/rpc/older-release";
 import type { BatchedStore, WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
 
 const REQUESTS = ["a", "b"].map((name): WriteRequest => {
@@ -52,4 +52,19 @@ it.each<[unknown, boolean]>([
   ["no error", false],
 ])("%s: whether writeAll is missing is %s", (error, isMissing) => {
   expect(isMethodMissing(error, "writeAll")).toBe(isMissing);
+});
+
+describe("whose objects have changed", () => {
+  const cursor = { incarnation: "i", revision: 5 };
+  const asked = (error: Error) => touchedSinceOf({ touchedSince: () => Promise.reject(error) }, cursor);
+
+  it("a store of a release without that call: its history does not reach back", async () => {
+    expect(await asked(missing("touchedSince"))).toEqual({ kind: "expired" });
+  });
+
+  it("a store that tells: as it answers; one that fails: rejects", async () => {
+    const told = { kind: "touched" as const, keys: ["ns/a"], cursor, more: false };
+    expect(await touchedSinceOf({ touchedSince: () => Promise.resolve(told) }, cursor, "label")).toBe(told);
+    await expect(asked(new Error("lost"))).rejects.toThrow("lost");
+  });
 });

@@ -149,7 +149,7 @@ it("hostile bodies of a kind: an object, or a refusal with a 4xx", () => {
   const expected: Expected = { kind: "Secret", group: "", version: "v1", schema: secretsDefinition.schema };
   let bodies = 0;
   for (const body of hostileBodies([expected], 20)) {
-    const decoded = decodeBody(body.bytes, body.type, body.expected, "Strict");
+    const decoded = decodeBody(body.bytes(), body.type, body.expected, "Strict");
     if (!decoded.ok) expect(decoded.error.code, body.name).toBeGreaterThanOrEqual(400);
     if (!decoded.ok) expect(decoded.error.code, body.name).toBeLessThan(500);
     bodies++;

@@ -1,6 +1,7 @@
 /** The tables are answers of kube-apiserver 1.36.2: `emptyDir.sizeLimit` of Pods and `spec.hard` of ResourceQuotas. */
 import { expect, it } from "vitest";
 import { ok } from "../../../../src/core/base/result";
+import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { canonicalQuantity, compareQuantities, isFractional, quantityOf, quantityValue } from "../../../../src/api/schema/quantity";
 
 /** the text, the quantity, the quantity in a list of resources when it differs */
@@ -375,4 +376,81 @@ it("a text that is no quantity: no number", () => {
 
 it("numbers of objects as quantities: canonical", () => {
   expect([0, 7, 999, 1000, 1001, 2_000_000].map(quantityOf)).toEqual(["0", "7", "999", "1k", "1001", "2M"]);
+});
+
+it("whole numbers with and without suffix: read at first sight as by the whole rule", () => {
+  const digits = ["1", "7", "8", "512", "999", "1000", "1001", "1024", "1536", "8192", "12000", "1048576", "5000000", "1073741824"];
+  const long = ["123456789012", "99999999999999", "100000000000000", "999999999999999", "1000000000000000", "123456789012345678"];
+  for (const smallest of [-3, -9] as const) {
+    for (const number of [...digits, ...long]) {
+      for (const suffix of ["", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]) {
+        const text = number + suffix;
+        // Spaces do not count, and no text with one is known at first sight.
+        expect(canonicalQuantity(text, smallest), text).toEqual(canonicalQuantity(` ${text}`, smallest));
+      }
+    }
+  }
+});
+
+it.each([
+  ["1e-999", "1e-9", 1],
+  ["-1e-999", "-1e-9", -1],
+  ["0e-999", "0", 0],
+  ["123e-12", "1e-9", 1],
+  ["1234e-12", "2e-9", 1],
+])("%s, less than the smallest unit: rounded away from zero", (text, canonical, sign) => {
+  expect(canonicalQuantity(text, -9)).toEqual(ok(canonical));
+  expect(Math.sign(compareQuantities(text, "0"))).toBe(sign);
+});
+
+/** A whole number of 10^-30, rounded away from zero to billionths. */
+function reference(number: string, exponent: number): bigint {
+  const [whole = "", fraction = ""] = number.replace(/^[-+]/, "").split(".");
+  const scaled = BigInt(`0${whole}${fraction}`) * 10n ** BigInt(30 + exponent - fraction.length);
+  const billionth = 10n ** 21n;
+  const magnitude = ((scaled + billionth - 1n) / billionth) * billionth;
+  return number.startsWith("-") ? -magnitude : magnitude;
+}
+
+it("random amounts: compared, and found to be whole, as exact arithmetic does it", () => {
+  const random = seededRandom(3);
+  const digits = (): string => Array.from({ length: random.below(22) }, () => pick(random, ["0", "0", "9", "1", "5"])).join("");
+  const amount = (): [string, bigint] => {
+    const number = `${pick(random, ["", "", "-", "+"])}${digits()}${pick(random, ["", `.${digits().slice(0, 12)}`])}`;
+    const [suffix, exponent] = pick<[string, number]>(random, [
+      ["", 0],
+      ["n", -9],
+      ["m", -3],
+      ["k", 3],
+      ["e-9", -9],
+      ["e5", 5],
+      ["E", 18],
+    ]);
+    return number === "" ? ["0", 0n] : [number + suffix, reference(number, exponent)];
+  };
+  const kilo = 10n ** 27n;
+  for (let i = 0; i < 3_000; i++) {
+    const [[a, left], [b, right]] = [amount(), amount()];
+    expect(Math.sign(compareQuantities(a, b)), `${a} and ${b}`).toBe(left < right ? -1 : left > right ? 1 : 0);
+    const magnitude = left < 0n ? -left : left;
+    const thousandths = (magnitude + kilo - 1n) / kilo;
+    expect(isFractional(a), a).toBe(thousandths % 1000n !== 0n);
+    const canonical = canonicalQuantity(a, -9);
+    if (canonical.ok) expect(compareQuantities(canonical.value, a), a).toBe(0);
+  }
+});
+
+it.each([
+  ["7.9999999999999999999Ei", "9223372036854775807"],
+  ["8Ei", "9223372036854775807"],
+  ["9007199254740991Ki", "9007199254740991Ki"],
+  ["9007199254740992Ki", "9223372036854775807"],
+  [".1Ki", "102400m"],
+  ["0.5Ki", "512"],
+  ["-1.5Mi", "-1536Ki"],
+  ["1e-999", "1e-9"],
+  ["-1e-999", "-1e-9"],
+  ["999999999999999999.9999999999", "1E"],
+])("%s: the quantity %s", (text, want) => {
+  expect(canonicalQuantity(text, -9)).toEqual(ok(want));
 });

@@ -4,13 +4,18 @@ import { secretsDefinition } from "../../../../src/api/registry/secrets/definiti
 import { ClusterStore, type ClusterStorePorts } from "../../../../src/api/store/cluster-store";
 import { AWAITED_REVISIONS_MAX, HISTORY_FRESH_MS, HISTORY_SIZE_MAX } from "../../../../src/api/store/state/limits";
 import type { StoreExtension } from "../../../../src/api/store/state/extension";
+import { ServingTime } from "../../../../src/api/store/feeds/serving-time";
 import type { StoreObserver } from "../../../../src/api/store/state/observer";
 import { NOTHING_COUNTED } from "../../../../src/api/store/state/store-storage";
 import { MemoryStoreStorage } from "../../../support/memory/store-storage";
 import { fakeDigest } from "../../../support/sim/platform/fake-digest";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
-import { readList } from "../../../support/values/list-body";
+import { newestStored, storedState } from "../../../support/worlds/stored-history";
+import type { KubeObject } from "../../../../src/api/meta/kubernetes";
+import type { ListBody } from "../../../../src/api/store/list/list-page";
+import type { BatchedDeletion } from "../../../../src/api/store/write/batched-deletion";
+import { readList, readStreamedList } from "../../../support/values/list-body";
 import { aLease, aNamespace, collectionRequest, createRequest, DELETE } from "../../../support/worlds/store-world";
 
 const UID = "uid of ns";
@@ -59,7 +64,9 @@ class World {
       noteBusy: (rhythm) => void this.busy.push(rhythm),
       controllersSet: () => undefined,
       end: () => Promise.reject(new Error("gone")),
+      abort: () => undefined,
       deletedTogether: 2,
+      streamedListsMax: 1,
     };
     this.store = new ClusterStore(ports, extension, observers);
   }
@@ -77,6 +84,11 @@ class World {
 
   delete(name: string): ReturnType<ClusterStore["write"]> {
     return this.run(this.store.write({ verb: "delete", key: { namespace: "ns", name }, options: DELETE }));
+  }
+
+  /** what deletes many objects */
+  get deletion(): Pick<BatchedDeletion, "delete"> {
+    return (this.store as unknown as { deletion: BatchedDeletion }).deletion;
   }
 
   get names(): string[] {
@@ -149,7 +161,7 @@ describe("deleteCollection", () => {
     const world = new World();
     await world.create("a", "b", "c");
     const answer = await world.run(world.store.deleteCollection(collectionRequest(leasesDefinition, { verb: "deletecollection" })));
-    expect(answer.ok && answer.value.rows).toHaveLength(3);
+    expect(answer.ok && answer.value.begun.rows).toHaveLength(3);
     expect(world.names).toEqual([]);
   });
 
@@ -162,6 +174,93 @@ describe("deleteCollection", () => {
     expect(answer.ok ? 200 : answer.error.code).toBe(409);
     expect(world.names).toEqual(["ns/a"]);
   });
+});
+
+describe("large collections", () => {
+  const ask = collectionRequest(leasesDefinition);
+  const deletion = collectionRequest(leasesDefinition, { verb: "deletecollection" });
+  const NAMES = ["a", "b", "c", "d", "e", "f"];
+
+  /** Six objects of 200,000 characters: five of them are held by a list. */
+  async function large(): Promise<World> {
+    const world = new World();
+    for (const name of NAMES) {
+      const lease = aLease(name, {}, { annotations: { large: "x".repeat(200_000) } });
+      expect(await world.run(world.store.write(createRequest(lease)))).toMatchObject({ ok: true });
+    }
+    return world;
+  }
+
+  const listedNames = async (world: World, list: ListBody): Promise<string[]> => {
+    const { items } = (await readStreamedList(list, { waited: (piece) => world.run(piece) })) as { items: KubeObject[] };
+    return items.map(({ metadata }) => metadata?.name ?? "");
+  };
+
+  /** The store begins a new life behind the deletion of the first `count` objects. */
+  function newLifeBehind(world: World, count: number): void {
+    const remove = world.deletion.delete.bind(world.deletion);
+    world.deletion.delete = async (keys, options) => {
+      const refusal = await remove(keys.slice(0, count), options);
+      await world.store.beginAbove({ asOf: 0 });
+      return refusal ?? (await remove(keys.slice(count), options));
+    };
+  }
+
+  it("more lists than may be sent at once: 429 with Retry-After; a deletecollection deletes nothing then", async () => {
+    const world = await large();
+    const first = world.store.list(ask);
+    if (!first.ok) throw new Error(first.error.message);
+    for (const answer of [world.store.list(ask), await world.run(world.store.deleteCollection(deletion))]) {
+      expect(answer.ok ? 200 : answer.error).toMatchObject({ code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 1 } });
+    }
+    expect(world.store.list({ ...ask, limit: 5 }).ok, "a small list").toBe(true);
+    expect(await listedNames(world, first.value)).toEqual(NAMES);
+    expect(world.store.list(ask).ok).toBe(true);
+  });
+
+  it("deletecollection: deletes all, and lists what was there", async () => {
+    const world = await large();
+    const answer = await world.run(world.store.deleteCollection(deletion));
+    expect(world.names).toEqual([]);
+    if (!answer.ok) throw new Error(answer.error.message);
+    expect(await listedNames(world, answer.value)).toEqual(NAMES);
+  });
+
+  it("deletecollection with a refusal among the later objects: is refused, and leaves its place to others", async () => {
+    const world = await large();
+    const { uid } = (await stored(world, "a")).metadata ?? {};
+    const deleteOptions = { ...DELETE, preconditions: { uid: uid ?? "" } };
+    expect(await world.run(world.store.deleteCollection({ ...deletion, deleteOptions, labelSelector: "!x" }))).toMatchObject({
+      ok: false,
+      error: { code: 409 },
+    });
+    expect(world.store.list(ask).ok).toBe(true);
+  });
+
+  it("deletecollection whose deletion fails: rejects, and leaves its place to others", async () => {
+    const world = await large();
+    world.deletion.delete = () => Promise.reject(new Error("no disk"));
+    await expect(world.run(world.store.deleteCollection(deletion))).rejects.toThrow("no disk");
+    expect(world.store.list(ask).ok).toBe(true);
+  });
+
+  it.each([
+    ["in its middle", 3],
+    ["at its end", NAMES.length],
+  ])("deletecollection of a list that the history forgets %s: deletes all, and is a Success without a list", async (_, count) => {
+    const world = await large();
+    newLifeBehind(world, count);
+    const answer = await world.run(world.store.deleteCollection(deletion));
+    expect(answer.ok ? 200 : answer.error).toMatchObject({ kind: "Status", status: "Success", code: 200 });
+    expect(world.names).toEqual([]);
+    expect(world.store.list(ask).ok).toBe(true);
+  });
+
+  async function stored(world: World, name: string): Promise<KubeObject> {
+    const found = await world.store.get({ namespace: "ns", name }, "");
+    if (!found.ok) throw new Error(found.status.message);
+    return JSON.parse(found.object) as KubeObject;
+  }
 });
 
 describe("news of writes for others", () => {
@@ -181,6 +280,12 @@ describe("news of writes for others", () => {
     expect(world.busy).toEqual(["hour"]);
     await world.delete("a");
     expect(world.busy).toEqual(["hour", "hour", "minute"]);
+  });
+
+  it("a write of a store that says how long it has served: work for the hourly jobs alone", async () => {
+    const world = new World(undefined, leasesDefinition, [new ServingTime(new SimScheduler().clock())]);
+    await world.create("a");
+    expect(world.busy).toEqual(["hour"]);
   });
 
   it("a deletion while the garbage collector is off: no poke, and no work for the jobs of the minute", async () => {
@@ -295,18 +400,17 @@ describe("a read of a revision that does not exist yet", () => {
 it("compaction, an old history of twice its bound: it is in its bound after some turns", async () => {
   const world = new World();
   const { storage } = world;
-  const state = storage.stateLoad();
-  if (!state) throw new Error("no state");
+  const newest = newestStored(storage);
   const data = "x".repeat(1024 * 1024);
   const entries = (2 * HISTORY_SIZE_MAX) / data.length;
   storage.transaction(() => {
-    for (let i = 1; i <= entries; i++)
-      storage.historyAppend({ revision: state.revision + i, type: "ADDED", key: `ns/a${i}`, data, before: "" });
-    storage.stateSave({ ...state, revision: state.revision + entries, historySize: entries * data.length });
+    for (let i = 1; i <= entries; i++) storage.historyAppend([{ revision: newest + i, type: "ADDED", key: `ns/a${i}`, data, before: "" }]);
   });
   world.restart();
   await world.scheduler.pass(HISTORY_FRESH_MS + 1_000);
   await world.run(world.store.compact());
-  expect(storage.stateLoad()?.historySize).toBeLessThanOrEqual(HISTORY_SIZE_MAX);
-  expect(storage.historySince(0, 1_000).length * data.length).toBe(storage.stateLoad()?.historySize);
+  const { historyEntries, historySize } = storedState(storage);
+  expect(historySize).toBeLessThanOrEqual(HISTORY_SIZE_MAX);
+  expect(storage.historySince(0, 1_000)).toHaveLength(historyEntries);
+  expect(historyEntries * data.length).toBe(historySize);
 });

@@ -44,7 +44,7 @@ it("a first start: the Node is registered and Ready, the Lease is the agent's an
   expect(world.ready).toBe("True");
   expect(world.lease?.spec).toMatchObject({ holderIdentity: NODE, leaseDurationSeconds: 40 });
   expect(world.lease?.metadata?.ownerReferences).toEqual([{ apiVersion: "v1", kind: "Node", name: NODE, uid: world.node?.metadata?.uid }]);
-  expect(world.lease?.metadata?.annotations?.["servicenet.io/agent-id"]).toBe(world.folders.get("a")?.get("agent-id")?.trim());
+  expect(world.lease?.metadata?.annotations?.["servicenet.dev/agent-id"]).toBe(world.folders.get("a")?.get("agent-id")?.trim());
 });
 
 it("twenty idle minutes: the Lease is renewed every 10 s and a little, the status written every 5 min, a report sent every 30 s", async () => {
@@ -165,7 +165,7 @@ it("a Lease that cannot be renewed: no write of its agent arrives after another 
     const first = start();
     await pass(0.1);
     const other = start({ folder: "b" });
-    first.process.isLost = ({ body = "" }) => body.includes("servicenet.io/agent-start");
+    first.process.isLost = ({ body = "" }) => body.includes("servicenet.dev/agent-start");
     await pass(phase);
     // Nearly as long as a request may take. What was given up arrives all the same.
     first.process.latencyMs = 4_900;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigMap } from "../../../../src/api/meta/kubernetes";
+import { writtenOwn } from "../../../../src/api/meta/own-annotation";
 import { changeFenced, fenced, FENCING_TOKEN, isLaterToken } from "../../../../src/clients/elector/fencing";
 import { WRITE } from "../../../support/worlds/store-world";
 import { SimProcess } from "../../../support/worlds/api-world";
@@ -18,16 +19,25 @@ it.each([
 
 describe("fenced", () => {
   const object = (token?: string): ConfigMap => ({
-    metadata: { name: "a", annotations: { x: "y", ...(token ? { [FENCING_TOKEN]: token } : {}) } },
+    metadata: { name: "a", annotations: { x: "y", ...(token ? writtenOwn(FENCING_TOKEN, token) : {}) } },
   });
 
   it("an object of nobody, of an earlier leader or of this one: gets the token", () => {
     for (const before of [undefined, "8", "9"]) expect(fenced(object(before), "9")).toEqual({ ok: true, value: object("9") });
-    expect(fenced({}, "9")).toEqual({ ok: true, value: { metadata: { annotations: { [FENCING_TOKEN]: "9" } } } });
+    expect(fenced({}, "9")).toEqual({
+      ok: true,
+      value: { metadata: { annotations: { "servicenet.dev/fencing-token": "9", "servicenet.io/fencing-token": "9" } } },
+    });
   });
 
   it("an object of a later leader: refused", () => {
     expect(fenced(object("10"), "9")).toEqual({ ok: false, error: { reason: "fenced", by: "10" } });
+    // Electors of the release before write the earlier spelling alone, and those of the next one the other.
+    for (const domain of ["servicenet.dev", "servicenet.io"]) {
+      const { metadata } = object("8");
+      const later = { metadata: { ...metadata, annotations: { ...metadata?.annotations, [`${domain}/fencing-token`]: "10" } } };
+      expect(fenced(later, "9"), domain).toEqual({ ok: false, error: { reason: "fenced", by: "10" } });
+    }
   });
 });
 

@@ -19,6 +19,8 @@ class World {
   alarms = 0;
   restarts = 0;
   isAlarmBroken = false;
+  /** how often a visit was asked for; undefined = that fails */
+  visits: number | undefined = 0;
   isOn = true;
   /** a call that sets the alarm is not answered before this */
   alarmAnswers: Promise<void> = Promise.resolve();
@@ -27,7 +29,11 @@ class World {
   readonly #start = this.scheduler.now;
   #cancel: () => void = () => undefined;
 
-  constructor(private readonly results: (PassResult | Error)[]) {
+  /** `enter`: makes the object known to full visits */
+  constructor(
+    private readonly results: (PassResult | Error)[],
+    private readonly enter?: () => Promise<void>,
+  ) {
     this.controller = this.#made();
   }
 
@@ -56,6 +62,8 @@ class World {
         recorder: { log: (level, event) => void this.logged.push(`${level} ${event}`) },
         wakeAt: (atMs) => this.#wakeAt(atMs),
         background: (work) => void work,
+        askVisit: () => (this.visits === undefined ? Promise.reject(new Error("down")) : Promise.resolve(this.visits++)),
+        ...(this.enter && { enter: this.enter }),
         cancelAlarm: () => {
           this.#cancel();
           return Promise.resolve();
@@ -89,6 +97,23 @@ describe("the loop of a controller", () => {
     expect(world.alarms).toBe(0);
   });
 
+  it("its first pass: the object is known to full visits before it; where that fails the pass is made, and the next run tries again", async () => {
+    let isDown = true;
+    /** how many passes there had been */
+    const entered: number[] = [];
+    const world = new World([{ left: false }], () =>
+      isDown ? Promise.reject(new Error("down")) : Promise.resolve(void entered.push(world.passes.length)),
+    );
+    const run = async (): Promise<number> => {
+      await world.controller.poke();
+      await world.pass(60_000);
+      return world.passes.length;
+    };
+    expect([await run(), world.logged]).toEqual([1, ["warn a controller could not enter the list of visits"]]);
+    isDown = false;
+    expect([await run(), await run(), entered]).toEqual([2, 3, [1]]);
+  });
+
   it("pokes during a pass: cause one more pass, after it", async () => {
     const world = new World([{ left: false }]);
     world.passMs = 1_000;
@@ -97,6 +122,53 @@ describe("the loop of a controller", () => {
       await world.pass(waitMs);
     }
     expect(world.at).toEqual([0, 1_000]);
+  });
+
+  /** What becomes of a poke that waits, with when that was. */
+  const outcomeOf = (world: World, poke: Promise<void>): { text: string } => {
+    const seen = { text: "waits" };
+    const at = (): number => world.scheduler.now - begun;
+    const begun = world.scheduler.now;
+    poke.then(
+      () => (seen.text = `answered ${String(at())}`),
+      () => (seen.text = `failed ${String(at())}`),
+    );
+    return seen;
+  };
+
+  it("a poke that waits: is answered when its pass is over; one during a pass when the next one is", async () => {
+    const world = new World([{ left: false }]);
+    world.passMs = 1_000;
+    const first = outcomeOf(world, world.controller.poke(undefined, true));
+    await world.pass(300);
+    const second = outcomeOf(world, world.controller.poke(undefined, true));
+    await world.pass(10_000);
+    expect([first.text, second.text, world.at]).toEqual(["answered 1000", "answered 1700", [0, 1_000]]);
+  });
+
+  it("a poke that waits for a pass which leaves work: is answered when the alarm is set", async () => {
+    const world = new World([new Error("down"), { left: false }]);
+    const seen = outcomeOf(world, world.controller.poke(undefined, true));
+    await world.pass(100);
+    expect([seen.text, world.alarms, world.visits]).toEqual(["answered 0", 1, 0]);
+  });
+
+  it("a poke that waits, an alarm that cannot be set: a visit is asked for; where that fails too, the poke fails", async () => {
+    const world = new World([{ left: true }]);
+    world.isAlarmBroken = true;
+    const seen = outcomeOf(world, world.controller.poke(undefined, true));
+    await world.pass(100);
+    expect([seen.text, world.visits]).toEqual(["answered 0", 1]);
+    world.visits = undefined;
+    const next = outcomeOf(world, world.controller.poke(undefined, true));
+    await world.pass(100);
+    expect(next.text).toBe("failed 0");
+  });
+
+  it("a controller that is switched on: asks for a visit before its first pass, which may be lost", async () => {
+    const world = new World([{ left: false }]);
+    await world.controller.switched();
+    expect([world.visits, world.at]).toEqual([1, [0]]);
   });
 
   it("a pass that leaves work: is repeated after waits that double up to the longest one", async () => {

@@ -48,7 +48,7 @@ describe("rows of the collector", () => {
   });
 
   it("transaction that fails in a pull of several pages: ends the pass, no store is asked for another page", async () => {
-    const world = new CollectorWorld();
+    const world = new CollectorWorld(1_000, 1);
     await world.settle();
     const owner = await world.make("Pod", "o");
     for (let i = 0; i < 10; i++) await world.make("Lease", `d${i}`, [owner]);
@@ -62,7 +62,7 @@ describe("rows of the collector", () => {
   });
 
   it("transaction that fails while stores are listed: ends the pass, no store is asked for another page", async () => {
-    const world = new CollectorWorld();
+    const world = new CollectorWorld(1_000, 1);
     const owner = await world.make("Pod", "o");
     for (let i = 0; i < 10; i++) await world.make("Lease", `d${i}`, [owner]);
     breakNextTransaction(world);

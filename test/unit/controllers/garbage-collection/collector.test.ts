@@ -8,6 +8,88 @@ import { DELETE, WRITE } from "../../../support/worlds/store-world";
 const HELD = { finalizers: ["example.com/x"] };
 const names = (world: CollectorWorld): string[] => [...world.all().keys()].sort();
 
+describe("pokes that name stores", () => {
+  const ALL = ["leases changesSince", "nodes changesSince", "pods changesSince"];
+
+  it("a new dependent: its store is read, and its owner looked at; what the collector deletes itself is not read", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    await world.settle();
+    await world.make("Lease", "b", [a]);
+    world.calls = [];
+    expect(await world.poked()).toBe(true);
+    expect(world.calls).toEqual(["leases changesSince", "pods metadataOf"]);
+    await world.delete("Pod", "a");
+    world.calls = [];
+    expect(await world.poked()).toBe(true);
+    expect(world.calls).toEqual(["pods changesSince", "pods metadataOf", "leases metadataOf", "pods metadataOf", "leases write"]);
+    // What it deleted itself is no news.
+    expect(await world.poked()).toBe(false);
+    expect(names(world)).toEqual([]);
+  });
+
+  it("a deletion that waits for the collector: every store is read before its finalizer goes, whatever pokes were lost", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    await world.settle();
+    await world.make("Lease", "b", [a]);
+    await world.poked(() => 0);
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    world.calls = [];
+    await world.poked();
+    for (const pull of ALL) expect(world.calls).toContain(pull);
+    await world.settle();
+    expect(world.removed).toEqual(["Lease ns/b", "Pod ns/a"]);
+  });
+
+  it("a poke without a name, and a pass behind one that left work: read every store", async () => {
+    const world = new CollectorWorld();
+    await world.make("Lease", "b");
+    await world.settle();
+    world.calls = [];
+    world.collector.hears(undefined);
+    await world.run(true);
+    expect(world.calls.sort()).toEqual(ALL);
+    world.fault = (call) => (call === "nodes changesSince" ? "down" : undefined);
+    expect(await world.run()).toEqual({ left: true });
+    world.fault = () => undefined;
+    world.calls = [];
+    await world.run(true);
+    expect(world.calls.sort()).toEqual(ALL);
+  });
+});
+
+describe("stores that nobody ever wrote to", () => {
+  it("are not asked; from its first object on a store is read, and a finalizer goes only then", async () => {
+    const world = new CollectorWorld();
+    const a = await world.make("Pod", "a");
+    for (const resource of ["nodes", "leases"]) world.unused.add(resource);
+    await world.settle();
+    expect(new Set(world.calls)).toEqual(new Set(["pods changesSince", "pods listMetadata"]));
+    // Its poke is lost.
+    world.unused.delete("leases");
+    await world.make("Lease", "b", [a]);
+    await world.poked(() => 0);
+    await world.delete("Pod", "a", { propagationPolicy: "Foreground" });
+    await world.poked();
+    await world.settle();
+    expect(world.removed).toEqual(["Lease ns/b", "Pod ns/a"]);
+    expect(world.calls.filter((call) => call.startsWith("nodes"))).toEqual([]);
+  });
+
+  it("a store that pokes, although nobody knows it: it is read", async () => {
+    const world = new CollectorWorld();
+    for (const resource of ["nodes", "leases"]) world.unused.add(resource);
+    const a = await world.make("Pod", "a");
+    await world.settle();
+    await world.make("Lease", "b", [a]);
+    world.calls = [];
+    await world.poked();
+    expect(world.calls).toEqual(["leases changesSince", "leases listMetadata", "leases changesSince", "pods metadataOf"]);
+    expect(world.collector.remembered).toBe(1);
+  });
+});
+
 describe("a deletion in the background", () => {
   it("dependents and their dependents: deleted in one pass", async () => {
     const world = new CollectorWorld();
@@ -335,4 +417,29 @@ it("a dependent that appears behind the pull of its store: its owner still waits
   await world.patch("Lease", "held", { finalizers: null });
   await world.settle();
   expect([...world.all().keys()]).toEqual([]);
+});
+
+it("many nodes: few are in memory while they are listed, examined and at rest, and each deletion finds its dependents", async () => {
+  const world = new CollectorWorld(1_000, 5);
+  const owners = [await world.make("Lease", "a"), await world.make("Lease", "b")];
+  for (let i = 0; i < 60; i++) {
+    await world.make("Pod", `p${String(i)}`, i % 3 === 0 ? owners : owners.slice(0, 1));
+  }
+  let most = 0;
+  world.onRead = () => Promise.resolve(void (most = Math.max(most, world.collector.held)));
+  await world.settle();
+  // A page has three objects here, and what was examined is saved behind its round.
+  expect(most).toBeLessThanOrEqual(8);
+  expect([world.collector.remembered, world.collector.held]).toEqual([60, 0]);
+  world.restart();
+  await world.settle();
+  expect([world.collector.remembered, world.collector.held]).toEqual([60, 0]);
+  await world.delete("Lease", "a");
+  await world.settle();
+  // Those that have another owner lose the reference alone.
+  expect(names(world)).toEqual(["Lease ns/b", ...Array.from({ length: 20 }, (_, i) => `Pod ns/p${String(3 * i)}`).sort()]);
+  world.restart();
+  await world.delete("Lease", "b");
+  await world.settle();
+  expect([names(world), world.collector.remembered]).toEqual([[], 0]);
 });

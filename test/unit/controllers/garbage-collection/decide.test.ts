@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decideDependent, type OwnerState, ownerState, releasableOwners } from "../../../../src/controllers/garbage-collection/decide";
-import { OwnerGraph } from "../../../../src/controllers/garbage-collection/graph";
+import { type GraphNode, OwnerGraph } from "../../../../src/controllers/garbage-collection/graph";
 import { resolveOwner } from "../../../../src/controllers/garbage-collection/resolve-owner";
 import type { OwnerReference } from "../../../../src/api/meta/kubernetes";
 import type { ObjectLinks } from "../../../../src/api/rpc/object-links";
@@ -64,7 +64,7 @@ describe("decideDependent", () => {
 describe("releasableOwners", () => {
   const names = (...objects: ObjectLinks[]): string[] => {
     const graph = new OwnerGraph(resolveOwner);
-    for (const links of objects) graph.apply("pods", { type: "put", links });
+    for (const links of objects) Array.from(graph.apply("pods", { type: "put", links }));
     return releasableOwners(graph)
       .map(({ key }) => key.name)
       .sort();
@@ -91,6 +91,28 @@ describe("releasableOwners", () => {
     const chain = Array.from({ length: 20_000 }, (_, i) => pod(`p${i}`, i === 0 ? [] : [owner(`p${i - 1}`)], foreground));
     expect(names(...chain)).toEqual(["p19999"]);
   });
+});
+
+it("an owner with 1,000 stored dependents: the first that blocks is read, to know that it waits; as many as are asked for otherwise", () => {
+  const stored = new Map<string, GraphNode>();
+  let reads = 0;
+  const graph = new OwnerGraph(resolveOwner, (id) => (reads++, stored.get(id)));
+  const dependents = Array.from({ length: 1_000 }, (_, i) => pod(`d${i}`, [owner("o", i > 4)]));
+  for (const links of [pod("o", [], foreground), ...dependents]) Array.from(graph.apply("pods", { type: "put", links }));
+  const ids = graph.takeTouched();
+  for (const id of ids) {
+    const node = graph.get(id);
+    if (node) stored.set(id, node);
+  }
+  graph.saved(ids);
+  const readBy = (work: () => unknown): unknown[] => {
+    reads = 0;
+    return [work(), reads];
+  };
+  const [o] = [...graph.served];
+  expect(readBy(() => releasableOwners(graph))).toEqual([[], 6]);
+  expect(readBy(() => o && graph.firstDependentsOf(o, 3).map(({ key }) => key.name))).toEqual([["d0", "d1", "d2"], 3]);
+  expect(readBy(() => o && graph.firstDependentsOf(o, 5_000).length)).toEqual([1_000, 1_000]);
 });
 
 /** `"a b"` = a, which b owns, deleted with Foreground. */

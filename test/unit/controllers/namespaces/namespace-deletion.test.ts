@@ -10,6 +10,7 @@ interface Content {
   /** objects left after each call of `empty`, the last one for ever */
   left: number[];
   fails?: "close" | "empty";
+  isUnused?: boolean;
 }
 
 /** Stores that write down what is asked of them. */
@@ -19,9 +20,10 @@ function setting(namespaces: string[], contents: Content[]) {
     clock: { now: () => 0, after: () => () => undefined },
     recorder: { log: (level, event, fields) => log.push(`${level} ${event} ${String(fields?.["namespace"])}`) },
     terminating: () => Promise.resolve(namespaces.map((name) => ({ name, uid: `uid of ${name}` }))),
-    content: contents.map(({ resource, left, fails }) => ({
+    content: contents.map(({ resource, left, fails, isUnused = false }) => ({
       group: "",
       resource,
+      isUnused: () => Promise.resolve(isUnused),
       close: (name, uid) => {
         log.push(`close ${resource} ${name} ${uid}`);
         return fails === "close" ? Promise.reject(new Error("down")) : Promise.resolve();
@@ -110,6 +112,19 @@ describe("a pass", () => {
     ports.content = ports.content.map((content) => ({ ...content, empty: () => Promise.resolve("notClosed") }));
     expect(await deleteNamespaces(ports)).toMatchObject({ seen: 1, finished: 0, failed: 0 });
     expect(log.filter((line) => line.startsWith("finalize"))).toEqual([]);
+  });
+
+  it("a store that nobody ever wrote to: is neither closed nor emptied, so nothing makes it", async () => {
+    const { ports, log } = setting(
+      ["one"],
+      [
+        { resource: "leases", left: [0], isUnused: true },
+        { resource: "pods", left: [0], isUnused: true },
+        { resource: "services", left: [0] },
+      ],
+    );
+    await deleteNamespaces(ports);
+    expect(log).toEqual(["close services one uid of one", "empty services one uid of one", "report one [] ", "finalize one uid of one"]);
   });
 
   it("held objects: the namespace is finalized in a later pass", async () => {

@@ -6,6 +6,7 @@ function manualClock() {
   let waiting: (() => void)[] = [];
   return {
     nextTurn: () => new Promise<void>((resolve) => waiting.push(resolve)),
+    after: () => () => undefined,
     armed: () => waiting.length,
     async turn() {
       const now = waiting;

@@ -31,6 +31,27 @@ describe("Pace", () => {
     expect(rests).toEqual([30, 1, 120, 15, 250, 3]);
   });
 
+  it("step of long parts: a little rest between them, and as much rest in all", async () => {
+    const scheduler = new SimScheduler();
+    const clock = scheduler.clock();
+    const pace = new Pace(clock, 9);
+    const rested = async (rest: Promise<void>): Promise<number> => {
+      const startedAt = scheduler.now;
+      await scheduler.run(rest);
+      return scheduler.now - startedAt;
+    };
+    const breaths: number[] = [];
+    for (const workMs of [4, 4, 4, 10, 3]) {
+      await scheduler.pass(workMs);
+      breaths.push(await rested(pace.breathe()));
+    }
+    // Parts that are short are one turn together.
+    expect(breaths).toEqual([0, 0, 30, 30, 0]);
+    expect(await rested(pace.rest())).toBe(9 * 25 - 60);
+    await scheduler.pass(2);
+    expect(await rested(pace.rest())).toBe(18);
+  });
+
   describe("rest while others wait for the thread", () => {
     /** How long it rests after some work, when timers come late by these times in turn. */
     async function restAfter(workMs: number, lateMs: readonly number[]): Promise<number> {

@@ -72,7 +72,7 @@ describe("parseConfig: defaults and accepted values", () => {
           KubeProxyDrainingTerminatingNodes: true,
         },
         apiServerLeaseDurationSeconds: 3600,
-        apiServerLeaseRenewSeconds: 10,
+        apiServerLeaseRenewSeconds: 600,
         apiServerLeaseCollectSeconds: 3600,
         nodeMonitorGraceSeconds: 50,
         nodeStartupGraceSeconds: 60,
@@ -89,10 +89,14 @@ describe("parseConfig: defaults and accepted values", () => {
         requestQueueSeconds: 15,
         fairRequestsMin: 100,
         maxWatchesPerUser: 10_000,
+        maxStreamedLists: 20,
         authorizationModes: ["Node", "RBAC"],
         anonymousAuth: false,
         anonymousNodeHealth: false,
         staticBandGuard: false,
+        impliesDefaultCluster: false,
+        backupIntervalHours: 24,
+        backupsKept: 7,
         rootCertificates: "",
         loopbackOnly: false,
         allowedHosts: [],
@@ -253,6 +257,7 @@ describe("parseConfig: refusals", () => {
       "MAX_MUTATING_REQUESTS_INFLIGHT",
       "FAIR_REQUESTS_MIN",
       "MAX_WATCHES_PER_USER",
+      "MAX_STREAMED_LISTS",
       "TERMINATED_POD_GC_THRESHOLD",
     ]) {
       expect(errorsOf({ [name]: text })).toEqual([`${name} must be a whole number between 0 and 2147483647, got "${text}"`]);
@@ -296,6 +301,18 @@ describe("parseConfig: refusals", () => {
     expect(errorsOf({ ENDPOINTSLICE_UPDATES_BATCH_PERIOD: text })).toEqual([
       `ENDPOINTSLICE_UPDATES_BATCH_PERIOD must be a duration between 0s and 1h, as "500ms" or "1s", got "${text}"`,
     ]);
+  });
+
+  it.each([
+    ["3600", 600],
+    ["1800", 450],
+    ["5", 1],
+  ])("a Lease of %s s, and nothing said of its renewal: renewed every %i s", (duration, renewal) => {
+    for (const text of ["", " ", undefined]) {
+      const vars = { APISERVER_LEASE_DURATION_SECONDS: duration, ...(text !== undefined && { APISERVER_LEASE_RENEW_SECONDS: text }) };
+      expect(configOf(vars).apiServerLeaseRenewSeconds).toBe(renewal);
+    }
+    expect(configOf({ APISERVER_LEASE_DURATION_SECONDS: duration, APISERVER_LEASE_RENEW_SECONDS: "2" }).apiServerLeaseRenewSeconds).toBe(2);
   });
 
   it("a Lease that would expire before it is renewed: refused", () => {

@@ -13,9 +13,8 @@ function waiting(storage = new MemoryRowStorage()): {
   save(): void;
 } {
   const rows = new KeptRows(storage);
-  rows.load();
   const due = new DueServices(rows);
-  due.load();
+  rows.load();
   return {
     due,
     change: (...keys) => keys.forEach((key) => due.add({ key, isNew: false, changedAt: undefined }, NOW)),
@@ -100,7 +99,7 @@ describe("a write that is refused for good", () => {
     due.refused("for good", NOW, true);
     due.refused("for some time", NOW);
     save();
-    const rows = storage.rows("due").map(([key, text]): [string, unknown] => [key, (JSON.parse(text) as { at?: unknown }).at]);
+    const rows = storage.facts("due").map(([key, text]): [string, unknown] => [key, (JSON.parse(text) as { at?: unknown }).at]);
     expect(Object.fromEntries(rows)).toEqual({ "for good": NOW + 1_000, "for some time": NOW + 1_000, "not refused": NOW });
   });
 });

@@ -230,7 +230,7 @@ describe("a refused write", () => {
   });
 });
 
-it("a store that goes back to before an own write of which its feed has not told: written again", async () => {
+it("a store that goes back to before an own write of which its feed has not told: written again, when cron asks", async () => {
   const world = await cluster(1);
   const { storage } = world.stores.endpoints;
   const goBack = storage.remembered();
@@ -244,6 +244,7 @@ it("a store that goes back to before an own write of which its feed has not told
   world.stores.endpoints.restart();
   expect(addresses(world)).toBe(`${ipv4(256)}/`);
   world.fault = () => undefined;
+  world.poke();
   await world.settle(60_000);
   expect(addresses(world)).toBe(`${ipv4(256)},${ipv4(257)}/`);
 });

@@ -111,7 +111,7 @@ it("Endpoints of a Service with selector: they are not even read", async () => {
 
 it("a Service with selector: no row is kept of it, before and after it was mirrored", async () => {
   const world = new EndpointWorld({ controllers: ["mirror"] });
-  const kept = (): unknown[] => [...world.rows.mirror.rows("services"), ...world.rows.mirror.rows("due")];
+  const kept = (): unknown[] => [...world.rows.mirror.facts("services"), ...world.rows.mirror.facts("due")];
   await world.putService(aService());
   await world.put("endpoints", byHand(["10.1.1.1"]));
   await world.settle();

@@ -75,7 +75,7 @@ const ofManager = (world: EndpointWorld, manager: string): EndpointSlice[] =>
 
 itOfSeeds(
   "history of seed %i: slices and Endpoints are right in the end",
-  { fixed: Array.from({ length: HISTORIES }, (_, i) => SEED + i), further: 5 },
+  { fixed: Array.from({ length: HISTORIES }, (_, i) => SEED + i), further: 2 },
   async (seed) => {
     const random = seededRandom(seed);
     const world = new EndpointWorld({

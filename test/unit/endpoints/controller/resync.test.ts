@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { Endpoints } from "../../../../src/api/meta/kubernetes";
 import { KeptRows } from "../../../../src/controllers/followed/kept-rows";
 import { WRITES_AT_ONCE } from "../../../../src/controllers/frame/planned-work";
 import { Resync, RESYNC_MS } from "../../../../src/endpoints/controller/resync";
@@ -99,8 +100,11 @@ it.each<[Name, (world: EndpointWorld) => unknown]>([
   await world.settle();
   await world.putPod(pod(1));
   await world.settle();
+  // Cron's pass saves how far stores were read: what is read again would ask for a look.
+  world.poke();
+  await world.settle();
   world.sleep();
-  world.rows[name].rowDelete("due", "ns/s");
+  world.rows[name].lose("due", "ns/s");
   world.wake();
   await world.settle(RESYNC_MS);
   expect(shown(world)).toEqual([ipv4(256)]);
@@ -114,6 +118,34 @@ it.each<[Name, (world: EndpointWorld) => unknown]>([
   expect(world.takeWrites()).toEqual([]);
 });
 
+it("the controller of mirrored slices has lost that a Service went: the resync finds its slices", async () => {
+  const world = new EndpointWorld({ controllers: ["mirror"], batchMs: 60_000 });
+  const services = ["s", "other"];
+  for (const name of services) {
+    await world.putService(aService({ selector: undefined }, { name }));
+    await world.put("endpoints", {
+      metadata: { namespace: "ns", name },
+      subsets: [{ addresses: [{ ip: ipv4(1) }], ports: [{ port: 80 }] }],
+    } as Endpoints);
+  }
+  await world.settle(120_000);
+  expect(world.slices).toHaveLength(2);
+  world.fault = (call) => (call === "endpoints objectsNamed" ? "down" : undefined);
+  await world.delete("services", "s");
+  await world.settle();
+  world.poke();
+  await world.settle();
+  world.sleep();
+  world.rows.mirror.lose("due", "ns/s");
+  world.fault = () => undefined;
+  world.wake();
+  await world.settle(RESYNC_MS);
+  expect(world.slices).toHaveLength(2);
+  world.poke();
+  await world.settle();
+  expect(world.slices.map(({ metadata }) => metadata?.labels?.["kubernetes.io/service-name"])).toEqual(["other"]);
+});
+
 it("a store that does not answer during the resync of 150 Services: all are put right when it does, in the same resync", async () => {
   const world = new EndpointWorld({ batchMs: 60_000 });
   const labels = (i: number) => ({ app: `a${String(i)}` });
@@ -123,7 +155,7 @@ it("a store that does not answer during the resync of 150 Services: all are put 
   for (let i = 0; i < 150; i++) await world.putPod(aPod({ name: `p${String(i)}`, ips: [ipv4(256 + i)], labels: labels(i) }));
   await world.settle();
   world.sleep();
-  for (let i = 0; i < 150; i++) world.rows.slices.rowDelete("due", `ns/s${String(i)}`);
+  for (let i = 0; i < 150; i++) world.rows.slices.lose("due", `ns/s${String(i)}`);
   world.wake();
   await world.settle(RESYNC_MS);
   expect(world.addresses).toEqual([]);

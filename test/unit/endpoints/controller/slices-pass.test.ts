@@ -238,7 +238,7 @@ describe("after sleep", () => {
       const want = [1, 2, 3, 4, 5, 6, 7].map((i) => ipv4(256 + i));
       const own = world.slices.filter(({ metadata }) => metadata?.labels?.["kubernetes.io/service-name"] === "s");
       expect(own.flatMap((slice) => endpointsOf(slice).flatMap(({ addresses }) => addresses)).sort()).toEqual(want);
-      expect(world.rows.slices.rows("services").map(([key]) => key)).toEqual(["ns/s"]);
+      expect(world.rows.slices.facts("services").map(([key]) => key)).toEqual(["ns/s"]);
     },
   );
 });
@@ -576,7 +576,7 @@ describe("a refused write", () => {
     expect(world.events).toEqual([]);
     await world.delete("services", "s");
     await world.settle(60_000);
-    expect(world.rows.slices.rows("due")).toEqual([]);
+    expect(world.rows.slices.facts("due")).toEqual([]);
   });
 
   it("somebody was faster: the conflict is looked at again", async () => {

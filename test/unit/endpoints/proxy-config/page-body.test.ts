@@ -13,7 +13,7 @@ function aPage(...services: number[][]): ProxyConfigPage {
       encoder.encode(i === 0 ? `"${digits.slice(1)}` : i === pieces.length - 1 ? `${digits.slice(1)}"` : digits),
     );
   });
-  return { etag: '"run-1-"', isFull: true, services: objects, removed: [encoder.encode("1"), encoder.encode("2")] };
+  return { revision: 1, isFull: true, services: objects, removed: [encoder.encode("1"), encoder.encode("2")] };
 }
 
 const textOf = (chunks: readonly Uint8Array[]) => chunks.map((chunk) => new TextDecoder().decode(chunk)).join("");

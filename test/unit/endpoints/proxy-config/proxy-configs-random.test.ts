@@ -4,6 +4,7 @@ import { type MergedService, MergedServices } from "../../../../src/endpoints/me
 import type { NodePlace } from "../../../../src/endpoints/merge/usable-endpoints";
 import { ProxyConfigs } from "../../../../src/endpoints/proxy-config/proxy-configs";
 import { LOCAL_PIECE, SHARED_PIECE } from "../../../../src/endpoints/proxy-config/service-bytes";
+import { keyOf, type Ref, textOf } from "../../../support/proxies/page-texts";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { RandomServices } from "../../../support/worlds/random-services";
 
@@ -12,33 +13,34 @@ const HISTORIES = 25;
 const STEPS = 120;
 const ZONES = ["z1", "z2", "z3", undefined];
 
-interface Ref {
-  namespace: string;
-  name: string;
-  family: string;
-}
-
-const read = (...pieces: readonly Uint8Array[]) => pieces.map((bytes) => new TextDecoder().decode(bytes)).join("");
-const keyOf = ({ namespace, name, family }: Ref) => `${namespace}/${name}/${family}`;
-
 /** A data plane: it keeps what pages say. */
 class Client {
-  place: NodePlace;
+  #place: NodePlace;
   readonly held = new Map<string, string>();
-  #etag: string | undefined;
+  #revision: number | undefined;
 
   constructor(name: string, zone: string | undefined) {
-    this.place = { name, zone };
+    this.#place = { name, zone };
+  }
+
+  get place(): NodePlace {
+    return this.#place;
+  }
+
+  /** What it has is of its former zone. */
+  move(zone: string | undefined): void {
+    if (zone !== this.#place.zone) this.#revision = undefined;
+    this.#place = { ...this.#place, zone };
   }
 
   /** Answers whether something was new. */
   poll(configs: ProxyConfigs): boolean {
-    const page = configs.page(this.place, this.#etag);
+    const page = configs.page(this.place, this.#revision);
     if (!page) return false;
     if (page.isFull) this.held.clear();
-    for (const text of page.services.map((pieces) => read(...pieces))) this.held.set(keyOf(JSON.parse(text) as Ref), text);
-    for (const text of page.removed.map((bytes) => read(bytes))) this.held.delete(keyOf(JSON.parse(text) as Ref));
-    this.#etag = page.etag;
+    for (const text of page.services.map((pieces) => textOf(...pieces))) this.held.set(keyOf(JSON.parse(text) as Ref), text);
+    for (const text of page.removed.map((bytes) => textOf(bytes))) this.held.delete(keyOf(JSON.parse(text) as Ref));
+    this.#revision = page.revision;
     return true;
   }
 }
@@ -50,7 +52,7 @@ it(`random histories (${HISTORIES} from seed ${SEED}): each node holds what it w
     const random = seededRandom(seed);
     const view = new MergedServices();
     const world = new RandomServices(random);
-    const configs = new ProxyConfigs("run", pick(random, [1, 2, 100]));
+    const configs = new ProxyConfigs(pick(random, [1, 2, 100]));
     const merged = new Map<string, MergedService>();
     const clients = ["n1", "n2", "n3", "n4"].map((name, i) => new Client(name, ZONES[i]));
     for (let step = 0; step < STEPS; step++) {
@@ -60,13 +62,13 @@ it(`random histories (${HISTORIES} from seed ${SEED}): each node holds what it w
       for (const ref of changes.removed) merged.delete(keyOf(ref));
       for (const one of changes.updated) merged.set(keyOf(one.service), one);
       const client = pick(random, clients);
-      if (random.below(25) === 0) client.place = { ...client.place, zone: ZONES[random.below(ZONES.length)] };
+      if (random.below(25) === 0) client.move(ZONES[random.below(ZONES.length)]);
       const isNew = client.poll(configs);
       if (isNew) news++;
       else silences++;
       const alone = [...merged].map(([key, one]): [string, string] => [
         key,
-        read(...[SHARED_PIECE, LOCAL_PIECE].map((piece) => piece.bytesOf(one, client.place))),
+        textOf(...[SHARED_PIECE, LOCAL_PIECE].map((piece) => piece.bytesOf(one, client.place))),
       ]);
       expect(client.held, `seed ${seed}, step ${step}, ${client.place.name}`).toEqual(new Map(alone));
       expect(client.poll(configs), `seed ${seed}, step ${step}: asked again at once`).toBe(false);

@@ -64,6 +64,18 @@ describe("SliceTracker.isForeignChange", () => {
   });
 });
 
+it("a write that the feed has told: is forgotten, and what changes no endpoint afterwards is nobody's doing", () => {
+  const tracker = new SliceTracker();
+  for (const name of ["a", "b"]) tracker.written(slice(name, 2));
+  expect(tracker.isForeignChange(slice("a", 2))).toBe(false);
+  expect(tracker.isForeignChange(slice("a", 2), slice("a", 2))).toBe(false);
+  expect(tracker.isForeignChange(slice("a", 3), slice("a", 2))).toBe(true);
+  // The other one is awaited still.
+  expect(tracker.isStale(aService(), [slice("a", 2)])).toBe(true);
+  expect(tracker.isForeignChange(slice("b", 2))).toBe(false);
+  expect([tracker.isStale(aService(), []), tracker.forgetAll()]).toEqual([false, []]);
+});
+
 describe("SliceTracker.gone", () => {
   it.each<[string, (tracker: SliceTracker) => void, boolean]>([
     ["a slice that was written", (tracker) => tracker.written(slice("a")), true],

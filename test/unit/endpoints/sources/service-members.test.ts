@@ -1,17 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { Pod, Service } from "../../../../src/api/meta/kubernetes";
 import { keyOf } from "../../../../src/api/meta/object-key";
+import { KeptRows } from "../../../../src/controllers/followed/kept-rows";
 import { planSlices } from "../../../../src/endpoints/slices/plan-slices";
 import { nodeZone } from "../../../../src/endpoints/sources/node-zone";
 import { podFacts } from "../../../../src/endpoints/sources/pod-facts";
 import { type DueService, mergeDue, ServiceMembers } from "../../../../src/endpoints/sources/service-members";
 import { hasPods, selects } from "../../../../src/endpoints/sources/service-pods";
+import { CountingRows } from "../../../support/memory/counting-rows";
+import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 import { aNode, aPod, aService, type PodOptions } from "../../../support/worlds/slice-world";
 
 function members(): ServiceMembers {
-  const found = new ServiceMembers();
+  const found = new ServiceMembers(new KeptRows(new MemoryRowStorage()));
   found.putService(aService({ selector: { app: "a" } }, { name: "a" }));
   found.putService(aService({ selector: { app: "b", tier: "web" } }, { name: "b" }));
   found.putService(aService({ selector: undefined }, { name: "none" }));
@@ -61,6 +64,44 @@ describe("Services that need a look", () => {
     world.takeDue();
     world.putNode("late", { zone: "" });
     expect(keysDue(world)).toEqual(["ns/a"]);
+  });
+});
+
+describe("1,000 Services whose selectors share labels, and one of all their Pods", () => {
+  const SERVICES = 1_000;
+  const POD_NAME = "statefulset.kubernetes.io/pod-name";
+
+  it.each<[string, (i: number) => Record<string, string>]>([
+    ["one for each Pod, its own label last", (i) => ({ app: "kafka", [POD_NAME]: `kafka-${i}` })],
+    ["its own label first", (i) => ({ [POD_NAME]: `kafka-${i}`, app: "kafka" })],
+    ["its own label between others", (i) => ({ app: "kafka", [POD_NAME]: `kafka-${i}`, tier: "data" })],
+    ["two labels that are its own only together", (i) => ({ app: "kafka", row: `r${i % 32}`, column: `c${Math.floor(i / 32)}` })],
+  ])("%s: the change of a Pod, or of its Node, reads the facts of the two that it touches", (_, selectorOf) => {
+    const rows = new CountingRows();
+    const world = new ServiceMembers(rows);
+    for (let i = 0; i < SERVICES; i++) world.putService(aService({ selector: selectorOf(i) }, { name: `s${i}` }));
+    world.putService(aService({ selector: { app: "kafka" } }, { name: "all" }));
+    world.takeDue();
+    const readBy = (change: () => unknown): unknown[] => [rows.readBy(change)[1], ...keysDue(world).sort()];
+    for (let i = 0; i < SERVICES; i += 97) {
+      const touched = [2, "ns/all", `ns/s${i}`];
+      const put = (ready: boolean) => () =>
+        world.putPod(podFacts(aPod({ name: `p${i}`, labels: { ...selectorOf(i), extra: "x" }, ready, nodeName: `n${i}` })));
+      expect(readBy(put(true))).toEqual(touched);
+      expect(readBy(put(false))).toEqual(touched);
+      expect(readBy(() => world.putNode(`n${i}`, { zone: "z" }))).toEqual(touched);
+      expect(readBy(() => world.removePod(`ns/p${i}`))).toEqual(touched);
+    }
+  });
+
+  it("a Node with many Pods of one Service: its facts are read once", () => {
+    const rows = new CountingRows();
+    const world = new ServiceMembers(rows);
+    world.putService(aService());
+    for (let i = 0; i < 50; i++) world.putPod(podFacts(aPod({ name: `p${i}`, nodeName: "n1" })));
+    world.takeDue();
+    expect(rows.readBy(() => world.putNode("n1", { zone: "z" }))).toEqual([true, 1]);
+    expect(keysDue(world)).toEqual(["ns/s"]);
   });
 });
 
@@ -124,7 +165,7 @@ it.each<[string, Step[]]>([
     ],
   ],
 ])("the time of a change, %s: those of the row", (_, steps) => {
-  const world = new ServiceMembers();
+  const world = new ServiceMembers(new KeptRows(new MemoryRowStorage()));
   for (const [created, times, want] of steps) {
     world.putService(aService({}, { uid: `created ${created}`, creationTimestamp: at(created) }));
     for (let i = 0; i < 5; i++) {
@@ -143,7 +184,7 @@ it.each<[string, (world: ServiceMembers) => unknown]>([
   ["a Pod leaves the Service", (world) => world.putPod(podFacts(aPod({ name: "p", labels: {}, readyAt: at(9) })))],
   ["a Node comes", (world) => world.putNode("n1", { zone: "z1" })],
 ])("the time of a change, %s: none", (_, change) => {
-  const world = new ServiceMembers();
+  const world = new ServiceMembers(new KeptRows(new MemoryRowStorage()));
   world.putService(aService());
   world.putPod(podFacts(aPod({ name: "p", readyAt: at(1) })));
   world.takeDue();
@@ -164,7 +205,7 @@ it("two changes before one look: the earlier time, or that of a new Service", ()
 it("100 random histories: Pods of each Service as a search finds them; a Service that is not due has the same wanted slices as before", () =>
   playEach(seedsOf(histories(100)), (seed) => {
     const random = seededRandom(seed);
-    const world = new ServiceMembers();
+    const world = new ServiceMembers(new KeptRows(new MemoryRowStorage()));
     const services = new Map<string, Service>();
     const pods = new Map<string, Pod>();
     const wanted = new Map<string, string>();

@@ -4,7 +4,7 @@ import { NodeWorld, type Ready } from "../../../support/worlds/node-world";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { histories, playEach, SEED, seedsOf } from "../../../support/sim/platform/seeds";
 
-const SEEDS = histories(15);
+const SEEDS = histories(6);
 const NAMES = ["a", "b", "c", "d", "e"];
 /** These renew all the time. The others do so now and then. */
 const ALIVE = ["x", "y"];

@@ -119,16 +119,34 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthUpdateStatus, TestMonitorNodeHe
 });
 
 describe("cost", () => {
-  it("renewals: no pass, no write and no row, and one look in a period", async () => {
+  it("renewals: a look in a grace, which asks the store of Leases and no other, and no row", async () => {
     const world = await aWorld();
     await pass(world, 30 * SEC);
-    const before = { looks: world.looks, rows: world.lifecycleRows.rows("nodes").length };
+    const before = world.looks;
+    const rows = vi.spyOn(world.lifecycleRows, "transaction");
     world.calls = [];
-    await pass(world, 100 * SEC);
-    expect(world.looks - before.looks).toBe(20);
-    expect(world.calls.filter((call) => call !== "nodes objectsSince")).toEqual([]);
-    expect(world.lifecycleRows.rows("silent")).toEqual([]);
-    expect(world.lifecycleRows.rows("nodes")).toHaveLength(before.rows);
+    await pass(world, 400 * SEC);
+    expect(world.looks - before).toBe(8);
+    expect([world.calls, rows.mock.calls]).toEqual([[], []]);
+  });
+
+  it("renewals, and an object that starts anew for each look: it reads the Nodes once, and writes no row", async () => {
+    const world = await aWorld();
+    await pass(world, 30 * SEC);
+    const before = world.looks;
+    const rows = vi.spyOn(world.lifecycleRows, "transaction");
+    world.calls = [];
+    for (let i = 0; i < 40; i++) {
+      await pass(world, 10 * SEC);
+      world.startLifecycle();
+    }
+    expect(world.looks - before).toBe(8);
+    expect(world.calls).toEqual(
+      Array(8)
+        .fill("nodes objectsAfter")
+        .flatMap((call) => [call, "nodes objectsSince"]),
+    );
+    expect(rows).not.toHaveBeenCalled();
   });
 
   it("a Node that is not ready, with its Pods marked: passes of the alarm do not read Pods", async () => {
@@ -275,6 +293,68 @@ describe("outages", () => {
     expect([world.ready("n"), world.ready("alive-1")]).toEqual(["Unknown", "True"]);
   });
 
+  it("a renewal at any time: the Node becomes Unknown 50 to 56 s after it", async () => {
+    for (let renewedMs = 0; renewedMs < 11 * SEC; renewedMs += 370) {
+      const world = await aWorld();
+      await world.addNode("n", "True");
+      await pass(world, 60 * SEC, "n");
+      await world.settle(renewedMs % (10 * SEC));
+      await world.renew("n");
+      const at = world.scheduler.now;
+      while (world.ready("n") !== "Unknown") {
+        if ((world.scheduler.now - at) % (10 * SEC) === 0) await world.renew("alive-1", "alive-2");
+        await world.settle(500);
+      }
+      const silentMs = world.scheduler.now - at;
+      expect([silentMs > 50 * SEC, silentMs <= 56 * SEC], String(silentMs)).toEqual([true, true]);
+    }
+  }, 60_000);
+
+  it("a store of Leases that starts after the last renewal: the Node becomes Unknown within 72 s", async () => {
+    const world = await aWorld();
+    await world.addNode("n", "True");
+    await pass(world, 20 * SEC, "n");
+    await world.renew("n");
+    // Nobody else calls it: so it starts with the look.
+    await world.settle(50 * SEC);
+    world.restartLeases();
+    await world.settle(10 * SEC);
+    expect(world.ready("n")).toBe("True");
+    await world.settle(12 * SEC);
+    expect(world.ready("n")).toBe("Unknown");
+  });
+
+  it("a store of Leases that was away for 40 s between two looks: Nodes that renew behind it stay Ready", async () => {
+    const world = new NodeWorld();
+    const names = await crowd(world, 3);
+    await world.passRenewing(5 * SEC, ...names);
+    const looks = world.looks;
+    await world.settle(39 * SEC);
+    expect(world.looks - looks, "nobody has noticed").toBeLessThan(2);
+    world.restartLeases();
+    await world.settle(11 * SEC);
+    await world.passRenewing(60 * SEC, ...names);
+    expect(names.map((name) => world.ready(name))).toEqual(["True", "True", "True"]);
+  });
+
+  it("a store of Leases of the release before: one look in a period, and the Node becomes Unknown within 60 s", async () => {
+    const world = await aWorld();
+    world.leasesTellTimes = false;
+    await world.addNode("n", "True");
+    await pass(world, 20 * SEC, "n");
+    const looks = world.looks;
+    await pass(world, 40 * SEC, "n");
+    expect(world.looks - looks).toBe(8);
+    await world.renew("n");
+    await pass(world, 50 * SEC);
+    expect(world.ready("n")).toBe("True");
+    await pass(world, 10 * SEC);
+    expect([world.ready("n"), world.ready("alive-1")]).toEqual(["Unknown", "True"]);
+    world.leasesTellTimes = true;
+    await pass(world, 60 * SEC);
+    expect(world.ready("alive-1")).toBe("True");
+  });
+
   it("an object that starts again every 7 s: a Node that is silent becomes Unknown all the same", async () => {
     const world = await aWorld();
     await world.addNode("n", "True");
@@ -361,6 +441,7 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)", () =
     await world.addPod("late", "n");
     world.lifecycleRows.cursorPut("pods", { incarnation: "of a store before", revision: 1 });
     world.startLifecycle();
+    world.ask();
     await pass(world, 10 * SEC);
     expect(world.podReady("late")).toBe("False");
   });
@@ -429,6 +510,7 @@ upstreamRow("nodelifecycle: TestMonitorNodeHealthMarkPodsNotReady(+Retry)", () =
       world.stopLifecycle();
       await world.addPod("late", "n");
       endHistory(world);
+      world.ask();
       await pass(world, 10 * SEC);
       expect([world.podReady("early"), world.podReady("late")]).toEqual(["True", "False"]);
     });

@@ -167,6 +167,21 @@ describe("what is lost", () => {
     expect(world.network.calls - calls).toBe(0);
   });
 
+  it("a poke, and a shard that has just begun: its first question reads no store, and the one after 30 s asks for a pass", async () => {
+    const world = await ready();
+    world.shard(FIRST).crash();
+    world.setNode("n1", [TAINT], false);
+    await world.pass(6_000);
+    const { calls } = world.network;
+    expect(await world.run(world.health("n1"))).toBe(200);
+    await world.pass(500);
+    expect(world.network.calls - calls, "the check and its question").toBe(2);
+    await world.pass(31_000);
+    await world.run(world.health("n1"));
+    await world.pass(500);
+    expect(await world.run(world.health("n1"))).toBe(503);
+  });
+
   it("the list of checks, for a shard without a Node: its next question brings it", async () => {
     const world = await ready();
     const other = ["x1", "x2", "x3"].find((name) => ![FIRST, SECOND].includes(shardOf(name))) ?? "";

@@ -19,6 +19,7 @@ describe("the body of an audited request", () => {
     ["of unknown length", bodies, posted("{}", {}), undefined],
     ["absent", bodies, new Request("http://h/"), undefined],
     ["that the policy does not want", {} as Env, posted("{}"), undefined],
+    ["that no log would show", { ...bodies, LOG_LEVEL: "warn" } as Env, posted("{}"), undefined],
   ])("a body that is %s: kept or not", async (_, env, request, kept) => {
     expect(await auditedBody(env, request)).toBe(kept);
   });

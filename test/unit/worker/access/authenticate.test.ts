@@ -33,7 +33,7 @@ function world({ made = [] as string[] } = {}) {
     }),
   } as unknown as Env;
   const ask = async (token: string, cluster: string) => {
-    const known = await authenticate(env, new Headers({ Authorization: `Bearer ${token}` }), cluster, () => undefined);
+    const known = await authenticate(env, new Headers({ Authorization: `Bearer ${token}` }), cluster, { beside: () => undefined });
     return known.ok ? (known.value?.user.name ?? "nobody") : known.error.code;
   };
   return { calls, ask };
@@ -75,8 +75,23 @@ it("an object of an older release, which checks one token at a time: is asked fo
   const verifyTokens = () => Promise.reject(new TypeError('The RPC receiver does not implement the method "verifyTokens".'));
   const CREDENTIAL_STORE = { idFromName: (name: string) => name, get: () => ({ verifyToken, verifyTokens }) };
   const env = { CREDENTIAL_STORE } as unknown as Env;
-  const known = await authenticate(env, new Headers({ Authorization: `Bearer ${ownToken(1)}` }), "blue", () => undefined);
+  const known = await authenticate(env, new Headers({ Authorization: `Bearer ${ownToken(1)}` }), "blue", { beside: () => undefined });
   expect(known).toMatchObject({ ok: true, value: { user: { name: "bob" } } });
+});
+
+it("what does not depend on the sender: begins while an own token is asked for, not for one that is known or is none", async () => {
+  const told: string[] = [];
+  const verifyTokens = async () => {
+    await Promise.resolve();
+    told.push("answer");
+    return [{ ok: true, value: { user: "bob", groups: [] } }];
+  };
+  const CREDENTIAL_STORE = { idFromName: (name: string) => name, get: () => ({ verifyTokens }) };
+  const env = { ADMIN_TOKEN_HASHES, CREDENTIAL_STORE } as unknown as Env;
+  const meanwhile = (): void => void told.push("meanwhile");
+  for (const token of [ownToken(1), ownToken(1), "sn_none", forged("red")])
+    await authenticate(env, new Headers({ Authorization: `Bearer ${token}` }), "blue", { beside: () => undefined, meanwhile });
+  expect(told).toEqual(["meanwhile", "answer"]);
 });
 
 describe("a token in a TokenReview", () => {

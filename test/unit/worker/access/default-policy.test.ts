@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { defaultPolicy } from "../../../../src/access/rbac/default-policy";
+import { PolicyHost } from "../../../../src/access/rbac/policy-host";
+import { resourceOfKind } from "../../../../src/access/rbac/rbac-resources";
 import type { ClusterRole } from "../../../../src/api/meta/kubernetes";
-import type { ObjectKey, WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
+import type { ObjectFeed } from "../../../../src/api/rpc/object-feed";
+import type { BatchedStore, ObjectKey, WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
 import { ensureDefaultPolicy } from "../../../../src/worker/access/default-policy";
 import type { Env } from "../../../../durable-objects/platform/env";
+import { systemClock, systemDigest } from "../../../../durable-objects/platform/ports";
 
 /** The stores of RBAC objects: what they have, and what was asked of them. */
 class Stores {
@@ -15,11 +19,28 @@ class Stores {
   refusal: number | undefined;
 
   readonly env = {
-    RESOURCE_STORE: { idFromName: (name: string) => name, get: (name: string) => this.#stub(name) },
+    RESOURCE_STORE: { idFromName: (name: string) => name, get: (name: string) => this.#called(name) },
   } as unknown as Env;
 
+  readonly #host = new PolicyHost({
+    clock: systemClock,
+    digest: systemDigest,
+    recorder: { log: () => undefined },
+    store: (kind) => this.#stub(`x/${resourceOfKind(kind).resource}.`) as unknown as ObjectFeed & BatchedStore,
+    defaults: { load: () => undefined, save: () => undefined },
+    stored: { load: () => undefined, save: () => undefined, remove: () => undefined },
+  });
+
+  /** @param isOlder the release before */
+  constructor(private readonly isOlder: boolean) {}
+
+  #called(store: string) {
+    const missing = new Error('The RPC receiver does not implement the method "ensureDefaults".');
+    return { ...this.#stub(store), ensureDefaults: () => (this.isOlder ? Promise.reject(missing) : this.#host.ensureDefaults()) };
+  }
+
   #stub(store: string) {
-    const keyOf = ({ namespace, name }: ObjectKey) => `${store.slice(store.indexOf("/"))} ${namespace} ${name}`;
+    const keyOf = ({ namespace, name }: ObjectKey) => `${store.slice(store.indexOf("/"), store.indexOf(".") + 1)} ${namespace} ${name}`;
     return {
       objectsNamed: (keys: ObjectKey[]) => {
         this.reads++;
@@ -74,9 +95,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("the default roles of a cluster", () => {
+describe.each([
+  ["this release", false],
+  ["the release before", true],
+])("the default roles of a cluster, with stores of %s", (_release, isOlder) => {
   it("a new cluster: all are created, once, however many requests come", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     const id = freshId();
     const answers = await Promise.all([1, 2, 3].map(() => ensured(stores, id)));
     expect(answers.every(({ ok }) => ok)).toBe(true);
@@ -87,7 +111,7 @@ describe("the default roles of a cluster", () => {
   });
 
   it("another isolate, or a later start: writes nothing where nothing is missing", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     await ensured(stores, freshId());
     stores.writes.length = 0;
     await ensured(stores, freshId());
@@ -95,7 +119,7 @@ describe("the default roles of a cluster", () => {
   });
 
   it("a right that is missing is added, one that somebody added is kept", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     await ensured(stores, freshId());
     stores.role(DISCOVERY).rules = [EXTRA];
     await ensured(stores, freshId());
@@ -105,7 +129,7 @@ describe("the default roles of a cluster", () => {
   });
 
   it("the annotation autoupdate=false: the role stays as it is", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     await ensured(stores, freshId());
     const role = stores.role(DISCOVERY);
     role.rules = [EXTRA];
@@ -117,7 +141,7 @@ describe("the default roles of a cluster", () => {
   });
 
   it("a store that does not answer: 503, and the next request tries again", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     const id = freshId();
     stores.isDown = true;
     expect(await ensured(stores, id)).toMatchObject({ ok: false, error: { code: 503 } });
@@ -127,7 +151,7 @@ describe("the default roles of a cluster", () => {
   });
 
   it("writes that fail: tried again by the next request", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     const id = freshId();
     stores.refusal = 503;
     expect(await ensured(stores, id)).toMatchObject({ ok: false, error: { code: 503 } });
@@ -136,7 +160,7 @@ describe("the default roles of a cluster", () => {
   });
 
   it("a default that another isolate created first: no error", async () => {
-    const stores = new Stores();
+    const stores = new Stores(isOlder);
     stores.refusal = 409;
     expect(await ensured(stores, freshId())).toMatchObject({ ok: true });
   });

@@ -1,4 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
+import { newerData } from "../../../../src/api/rpc/newer-data";
+import { unsupported } from "../../../../src/api/rpc/protocol";
 import { DIRECTORY_SILENT } from "../../../../src/tenancy/rpc";
 import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
 import { call } from "../../../../src/worker/routing/call";
@@ -87,6 +89,22 @@ describe("call", () => {
     expect(await call(failing(fault("internal error; reference = ek24lk")).attempt, safe)).toMatchObject({
       error: { message: "the server is currently unable to handle the request" },
     });
+  });
+
+  it.each([
+    [`The RPC receiver does not implement the method "graft".`, ": a part of it runs another release"],
+    [unsupported("write with the verb graft").message, ": a part of it runs another release"],
+    [
+      newerData({ found: 9, readableFrom: 8, known: 7 }).message,
+      ": a newer release has written this object: it is of schema 9, which is readable from schema 8 on, and this release knows 7",
+    ],
+  ])("an object of another release, %s: 503 with Retry-After, which says why; not repeated", async (message, why) => {
+    const peer = failing(new TypeError(message));
+    const refused = { code: 503, reason: "ServiceUnavailable", details: { retryAfterSeconds: 1 } };
+    expect(await call(peer.attempt, safe)).toMatchObject({
+      error: { ...refused, message: `the server is currently unable to handle the request${why}` },
+    });
+    expect(peer.calls()).toBe(1);
   });
 
   it("a broken constraint of the database: 500, logged as a bug", async () => {

@@ -32,6 +32,7 @@ const BROKEN: Partial<Env> = {
   REQUEST_QUEUE_SECONDS: "x",
   FAIR_REQUESTS_MIN: "x",
   MAX_WATCHES_PER_USER: "x",
+  MAX_STREAMED_LISTS: "x",
 };
 
 describe("a broken variable", () => {

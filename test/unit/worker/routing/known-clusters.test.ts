@@ -207,6 +207,40 @@ describe("what this isolate remembers of a cluster", () => {
   });
 });
 
+describe("a cluster that a request begins", () => {
+  const PARIS = { colo: "CDG", continent: "EU", country: "FR", longitude: "2.35" };
+  const from = (url: string, init: RequestInit, env: Env, cf?: object) =>
+    sendTo(new Request(url, { ...init, ...(cf ? { cf } : {}) } as RequestInit), undefined, env);
+
+  it.each([
+    ["a PUT of the cluster", "PUT", "", undefined, PARIS, "weur"],
+    ["a write", "POST", "/api/v1/namespaces/default/services", SERVICE, PARIS, "weur"],
+    ["a write from nowhere, as on a server of one machine", "POST", "/api/v1/namespaces/default/services", SERVICE, undefined, undefined],
+    ["a PUT from a place that nobody knows", "PUT", "", undefined, { continent: "XX" }, undefined],
+    ["a PUT that names another place", "PUT", "", '{"location":"oc"}', PARIS, "oc"],
+  ] as const)("%s: near its sender", async (_, method, path, body, cf, location) => {
+    const { name, fake } = aCluster(ABSENT);
+    const init = { method, ...(body === undefined ? {} : { body, headers: { "Content-Type": "application/json" } }) };
+    expect((await from(`http://h/clusters/${name}${path}`, init, fake.env, cf)).status).toBe(201);
+    expect(fake.records.calls).toEqual([`open ${name}${location === undefined ? "" : ` ${location}`}`]);
+    expect(objects(fake).every((object) => object.includes(location === undefined ? ` ${name}/` : ` ${name}~`))).toBe(true);
+  });
+
+  it("a write into one that is there, from anywhere: goes where it is", async () => {
+    const { name, fake } = aCluster();
+    const init = { method: "POST", body: SERVICE, headers: { "Content-Type": "application/json" } };
+    expect((await from(`http://h/clusters/${name}/api/v1/namespaces/default/services`, init, fake.env, PARIS)).status).toBe(201);
+    expect(objects(fake).every((object) => object.includes(` ${name}/`))).toBe(true);
+  });
+
+  it("default, taken as made, with controllers of its own: its record names no place", async () => {
+    const { env, records } = fakeEnv();
+    const init = { method: "PUT", body: '{"controllers":null}', headers: { "Content-Type": "application/json" } };
+    expect((await from("http://h/clusters/default", init, env, PARIS)).status).toBe(200);
+    expect(records.calls).toContain("open default");
+  });
+});
+
 describe("/clusters/{name}", () => {
   it("PUT: makes a cluster and its first objects (201); a second PUT is 200", async () => {
     const { name, fake, send } = aCluster(ABSENT);
@@ -215,8 +249,9 @@ describe("/clusters/{name}", () => {
       201,
       {
         kind: "Cluster",
-        apiVersion: "servicenet/v1",
+        apiVersion: "servicenet.dev/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
+        location: null,
         controllers: null,
         running: [...ENDPOINTS, "garbage-collector-controller", "namespace-controller", ...OTHERS],
         status: { phase: "Active" },
@@ -252,11 +287,61 @@ describe("/clusters/{name}", () => {
     [{ controllers: { all: true } }, 400, /controllers must be a list of names/],
     [{ controler: [] }, 400, /^strict decoding error: unknown field "controler"$/],
     [[], 400, /no JSON object/],
+    [
+      { location: "mars" },
+      422,
+      /: location: Unsupported value: "mars": supported values: "afr", "apac", "apac-ne", "apac-se", "eeur", "enam", "me", "oc", "sam", "weur", "wnam"$/,
+    ],
+    [{ location: "" }, 422, /: location: Unsupported value: "": supported values: "afr",/],
+    [{ location: "WEUR", controllers: [] }, 422, /\[controllers: Invalid value: .* has no switch.*, location: Unsupported value: "WEUR": /],
+    [{ location: 4 }, 400, /^location must be a text, as "weur", or null$/],
+    [{ location: ["weur"] }, 400, /^location must be a text/],
   ])("PUT of %j: %i, and no cluster begins", async (body, code, message) => {
     const { fake, send } = aCluster(ABSENT);
     const refused = await send("PUT", "", JSON.stringify(body));
     expect([refused.code, refused.body["message"]]).toEqual([code, expect.stringMatching(message)]);
     expect(fake.records.calls).toEqual([]);
+  });
+
+  it("PUT with a location: the cluster is there, its record too; the same one again changes nothing, another one is refused", async () => {
+    const { name, fake, send } = aCluster(ABSENT);
+    const put = (location: unknown) => send("PUT", "", JSON.stringify({ location }));
+    const first = await put("weur");
+    const id = `${name}~4000000001`;
+    expect([first.code, first.body]).toMatchObject([201, { metadata: { name }, location: "weur", status: { phase: "Active" } }]);
+    expect(fake.records.calls).toEqual([`open ${name} weur`]);
+    expect([...objects(fake)].filter((object) => !object.includes(` ${id}/`))).toEqual([]);
+    expect((await send("GET", "")).body).toEqual(first.body);
+    for (const again of ["weur", null, undefined]) expect(await put(again)).toMatchObject({ code: 200, body: first.body });
+    expect(await send("PUT", "", first.text)).toMatchObject({ code: 200, body: first.body });
+    const moved = await put("oc");
+    expect([moved.code, moved.body]).toMatchObject([
+      422,
+      {
+        reason: "Invalid",
+        message: `Cluster "${name}" is invalid: location: Invalid value: "oc": field is immutable`,
+        details: { causes: [{ reason: "FieldValueInvalid", field: "location" }] },
+      },
+    ]);
+    expect((await send("GET", "")).body).toEqual(first.body);
+  });
+
+  it("PUT with a location of a cluster that is elsewhere, or begun without one: 422, and its controllers stay", async () => {
+    for (const state of [undefined, { phase: "active", id: "x~7000000001", createdAt: 0, controllers: null } satisfies ClusterState]) {
+      const { fake, send } = aCluster(state);
+      const { code, body } = await send("PUT", "", JSON.stringify({ location: "weur", controllers: ["*", "-namespace"] }));
+      expect([code, body["message"]]).toEqual([422, expect.stringMatching(/location: Invalid value: "weur": field is immutable$/)]);
+      expect(fake.records.calls.filter((call) => call.startsWith("set"))).toEqual([]);
+    }
+  });
+
+  it("PUT of default with a location: where nobody makes it, it has none", async () => {
+    const { env, records } = fakeEnv();
+    const headers = { "Content-Type": "application/json" };
+    const put = (body: object) => sendTo("http://h/clusters/default", { method: "PUT", body: JSON.stringify(body), headers }, env);
+    expect((await put({ location: "weur" })).status).toBe(422);
+    expect((await put({ location: null })).status).toBe(200);
+    expect(records.calls).not.toContainEqual(expect.stringContaining("open"));
   });
 
   it("PUT of a text that is no JSON: 400", async () => {
@@ -290,8 +375,9 @@ describe("/clusters/{name}", () => {
       202,
       {
         kind: "Cluster",
-        apiVersion: "servicenet/v1",
+        apiVersion: "servicenet.dev/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z", deletionTimestamp: "1970-01-01T00:00:01Z" },
+        location: null,
         status: { phase: "Terminating", objects: 9, wiped: 0 },
       },
     ]);
@@ -332,6 +418,44 @@ describe("/clusters/{name}", () => {
   });
 });
 
+describe("a cluster whose life the list of clusters tells", () => {
+  const told = (id: string, answers: Answers = {}) => {
+    const name = `cluster-${++clusters}`;
+    const areMade = (names: string[], tellsLives: boolean) => Promise.resolve(names.map(() => (tellsLives ? `${name}${id}` : true)));
+    const names = { idFromName: (of: string) => of, get: () => ({ areMade }) } as unknown as Env["CLUSTER_NAMES"];
+    const fake = fakeEnv(answers, { CLUSTER_NAMES: names });
+    const get = () => sendTo(`http://h/clusters/${name}/api/v1/namespaces/default/services/a`, {}, fake.env);
+    return { name, fake, get };
+  };
+
+  it("a read: asks its objects, and not its record", async () => {
+    const { name, fake, get } = told("~3");
+    expect((await get()).status).toBe(200);
+    expect([objects(fake), fake.records.calls]).toEqual([[`SERVICES_STORE ${name}~3/services`], []]);
+    expect(await activeIdOf(told("~4").fake.env, `cluster-${clusters}`, () => undefined)).toMatchObject({ ok: true });
+  });
+
+  it("a life that has ended: its objects refuse, the record is asked, and the list is not believed again", async () => {
+    const gone = (key: { name: string }): never => {
+      throw new Error(`${CLUSTER_GONE} ${key.name}`);
+    };
+    const { name, fake, get } = told("~3", { get: gone });
+    fake.records.states.set(name, ABSENT);
+    expect((await get()).status).toBe(404);
+    expect(fake.records.calls).toEqual([`look ${name}`]);
+    expect((await get()).status).toBe(404);
+    expect(fake.calls).toHaveLength(1);
+    fake.records.states.set(name, { phase: "active", id: `${name}~4`, createdAt: 0, controllers: null });
+    expect(await activeIdOf(fake.env, name, () => undefined)).toEqual({ ok: true, value: `${name}~4` });
+  });
+
+  it("what asks for the state of the cluster: asks its record", async () => {
+    const { name, fake } = told("~3");
+    await lookAt(fake.env, name);
+    expect(fake.records.calls).toEqual([`look ${name}`]);
+  });
+});
+
 describe("a cluster that nobody can be asked about", () => {
   const LOST = new Error("Network connection lost.");
   const UNSURE = { ok: false, error: { code: 503, reason: "ServiceUnavailable" } };
@@ -360,7 +484,12 @@ describe("a cluster that nobody can be asked about", () => {
   it("the record does not answer: 503", async () => {
     const env = recorded({ look: lost, open: lost, remove: lost, setControllers: lost });
     const name = `cluster-${++clusters}`;
-    for (const answer of [lookAt(env, name), activeIdOf(env, name, none), openCluster(env, name), setControllers(env, name, null)])
+    for (const answer of [
+      lookAt(env, name),
+      activeIdOf(env, name, none),
+      openCluster(env, name, { location: undefined }),
+      setControllers(env, name, null),
+    ])
       expect(await answer).toMatchObject(UNSURE);
     expect((await sendTo(`http://h/clusters/${name}`, { method: "PUT" }, env)).status).toBe(503);
   });

@@ -54,7 +54,8 @@ describe("the table of paths", () => {
     expect(pathsWith({ clusters: "default" })).toEqual(["/admin/tokens", "/admin/tokens/*"]);
     expect(pathsWith({ clusters: "itself" })).toEqual(["/nodes/targets", "/nodes/*"]);
     expect(pathsWith({ clusters: "none" })).toEqual(["/clusters/:name"]);
-    expect(pathsWith({ clusters: "existing" })).toEqual(expect.arrayContaining(["/metrics", "/ranges", "/check", "/readyz"]));
+    expect(pathsWith({ clusters: "existing" })).toEqual(expect.arrayContaining(["/metrics", "/ranges", "/check"]));
+    expect(pathsWith({ clusters: "probed" })).toEqual(["/readyz", "/readyz/*"]);
     expect(pathsWith({ clusters: "existing" })).not.toContain("/healthz");
   });
 

@@ -5,6 +5,7 @@ import type { Topology } from "../../../../src/addresses/rpc/topology";
 import { CONTROLLERS } from "../../../../durable-objects/platform/controllers";
 import type { ControllersView } from "../../../../src/worker/system/controller-statuses";
 import { CHECK_CALLS_MAX, CHECK_ENDPOINTS_MAX, CHECK_OBJECTS_MAX } from "../../../../src/worker/http/limits";
+import { PATIENCE } from "../../../support/objects/patience";
 import { healthy, ipAddress, row, service } from "../../../support/worlds/checked-cluster";
 import { type Answers, fakeEnv } from "../fake-env";
 import { send } from "../client";
@@ -242,7 +243,7 @@ describe("GET /check", () => {
     const { send: ask, calls } = world((method) => (method === "topology" ? held.then(() => TOPOLOGY) : undefined));
     const first = ask("/check");
     // All that the first check asks before the topology is there: the advertised addresses are two objects.
-    await vi.waitFor(() => expect(calls.filter(({ method }) => method === "topology" || method === "get")).toHaveLength(3));
+    await vi.waitFor(() => expect(calls.filter(({ method }) => method === "topology" || method === "get")).toHaveLength(3), PATIENCE);
     const before = calls.length;
     const second = await ask("/check");
     expect([second.status, second.headers.get("Retry-After")]).toEqual([429, "1"]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RepairCounts } from "../../../../src/addresses/rpc/repair";
-import { busyKey, directoryKey } from "../../../../src/tenancy/directory-keys";
+import { directoryKey } from "../../../../src/tenancy/directory-keys";
 import { diskState } from "../../../../src/worker/routing/disk-state";
 import { parsePrometheus } from "../../../support/values/prometheus";
 import { get, send } from "../client";
@@ -124,24 +124,26 @@ describe("a start that is not through", () => {
   });
 
   it.each([
-    ["a deployment", "", []],
-    ["a server of one machine", "node-1", ["repairCounts", "topology"]],
-  ])("a cluster that nobody has used, %s: hooks pass, with these calls to its objects", async (_, hostName, want) => {
-    const { fake, probe } = isolate({}, { HOST_NAME: hostName });
+    ["a deployment", {}, []],
+    ["a deployment with a name", { HOST_NAME: "node-1" }, []],
+    ["a server of one machine", { SERVER_STARTED_AT: "1" }, ["repairCounts", "topology"]],
+  ])("a cluster that nobody has used, %s: hooks pass, with these calls to its objects", async (_, place, want) => {
+    const { fake, probe } = isolate({}, place);
     for (const hook of [REPAIR, SERVICE_CIDR]) expect(await probe(`/clusters/never-used/readyz/${hook}`)).toEqual([200, "ok"]);
     expect(fake.calls.map(({ method }) => method)).toEqual(want);
   });
 
   it.each([
-    ["a deployment, ten minutes ago", "", 10, 200],
-    ["a deployment, an hour ago", "", 60, 500],
-    ["a server of one machine, ten minutes ago", "node-1", 10, 500],
+    ["a deployment", {}, 10, 200],
+    ["a deployment with a name", { HOST_NAME: "node-1" }, 10, 200],
+    ["a deployment", {}, 60, 500],
+    ["a server of one machine without a name", { SERVER_STARTED_AT: "1" }, 10, 500],
   ])(
-    "a repair object that has just started and was through before, %s: %s %i minutes, answered by %i",
-    async (_, hostName, minutes, want) => {
+    "a repair object that has just started and was through before, %s, %o, %i minutes ago: answered by %i",
+    async (_, place, minutes, want) => {
       const lastRuns = { cronMs: 0, repairMs: Date.now() - minutes * 60_000 };
       const counts = { ...NOT_REPAIRED, sweeps: 1, lastRuns };
-      const { fake, probe } = isolate({ other: (method) => (method === "repairCounts" ? counts : undefined) }, { HOST_NAME: hostName });
+      const { fake, probe } = isolate({ other: (method) => (method === "repairCounts" ? counts : undefined) }, place);
       expect((await patient(probe(`/livez/${REPAIR}`)))[0]).toBe(want);
       expect(fake.calls.some(({ method }) => method === "pokeFrom")).toBe(want === 500);
     },
@@ -222,7 +224,7 @@ describe("late jobs", () => {
   ): Promise<{ fake: FakeEnv; probe(path: string): Promise<[number, string]> }> {
     const cluster = `late-${String(++clusters)}`;
     const { fake, probe } = isolate(answers, vars);
-    fake.directory.set(busyKey("minute", cluster), "");
+    fake.shards.whereabouts = BUSY;
     const write = () =>
       send(`http://h/clusters/${cluster}/api/v1/namespaces/x/services`, { method: "POST", body: SERVICE, headers: JSON_BODY }, fake.env);
     for (let minute = 0; minute < minutes; minute += 4) {
@@ -238,6 +240,7 @@ describe("late jobs", () => {
     other: (method) => (method === "repairCounts" ? { sweeps: 1, isRepaired: true, lastRuns: { cronMs, repairMs } } : undefined),
   });
   const LATE = "/readyz/scheduled-jobs";
+  const BUSY = { minute: true, hour: true, waitMs: { maintain: 0, leases: 0, compact: 0 } };
 
   it("cron and repair that were not there for half an hour of writes: not ready, and live", async () => {
     const { probe } = await written(32, ran(0, START));
@@ -268,26 +271,22 @@ describe("late jobs", () => {
 
   it("writes that changed nothing, so that cron has no note of the cluster: ready", async () => {
     const { fake, probe } = await written(32, ran(0, 0));
-    fake.directory.clear();
+    fake.shards.whereabouts = { ...BUSY, minute: false };
     expect(await probe(LATE)).toEqual([200, "ok"]);
   });
 
-  it("a directory that does not answer: ready, since nobody knows", async () => {
+  it("a shard that does not answer: ready, since nobody knows", async () => {
     const { fake, probe } = await written(32, ran(0, 0));
-    fake.env.DIRECTORY.list = () => Promise.reject(new Error("KV"));
+    fake.shards.of = () => ({ whereabouts: () => Promise.reject(new Error("no")) }) as never;
     expect(await probe(LATE)).toEqual([200, "ok"]);
   });
 
-  it.each<[string, object | undefined, number]>([
-    ["a round of an hour under way, the cluster's turn to come", { begunMs: START - 30 * MINUTE_MS, lastMs: 0 }, 200],
-    ["a round of twenty minutes behind it", { begunMs: 0, lastMs: 20 * MINUTE_MS }, 200],
-    ["no time beside the cursor, as by an older release", undefined, 500],
-    ["rounds that ended long ago for this cluster", { begunMs: START + 31 * MINUTE_MS, lastMs: 0 }, 500],
-  ])("more clusters than one run of cron visits, %s: %j is answered by %i", async (_, times, want) => {
+  it.each([
+    ["an hour", 60, 200],
+    ["half a minute", 0.5, 500],
+  ])("more clusters than its shard visits in a minute, a round of %s (%d minutes): is answered by %i", async (_, minutes, want) => {
     const { fake, probe } = await written(32, ran(0, 0));
-    const cursor = "cron/cursor/maintain/busy";
-    fake.directory.set(cursor, "3 somewhere");
-    fake.facts.set(cursor, times);
+    fake.shards.whereabouts = { ...BUSY, waitMs: { ...BUSY.waitMs, maintain: minutes * MINUTE_MS } };
     expect((await probe(LATE))[0]).toBe(want);
   });
 

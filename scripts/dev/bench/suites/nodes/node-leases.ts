@@ -33,7 +33,8 @@ const COUNTED_RENEWALS = 200;
 export async function benchNodeLeases({ minutes = MINUTES }: { minutes?: number | undefined }): Promise<BenchRow[]> {
   const { rows, bytes } = await renewalCost();
   const measured = await withServer("10.0.0.0/12", (server) => beside(server, minutes * 60));
-  const note = "of one that has a turn for itself: its object, its history (two rows) and the revision; counted by the platform";
+  const note =
+    "of one that has a turn for itself and that nobody reads: its object, and once for 256 the state of the store; counted by the platform";
   return [
     ...measured,
     { name: "node-leases.rows", value: Math.round(rows * 100) / 100, unit: "rows/renewal", note },

@@ -120,7 +120,7 @@ function said(view: TopologyView): string {
 }
 
 it("view after any change: answers as a view without a predecessor", () =>
-  playEach(seedsOf(histories(30)), (seed) => {
+  playEach(seedsOf(histories(8)), (seed) => {
     const random = seededRandom(seed);
     const settings = { staticBands: true };
     const storage = new MirroredStorage(new MemoryCoordinatorStorage());

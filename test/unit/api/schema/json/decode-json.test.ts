@@ -258,6 +258,11 @@ describe("decodeJson: errors", () => {
       { kind: 1 },
       "couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string",
     ],
+    [
+      "apiVersion and kind, of which the first one counts",
+      { kind: [], apiVersion: 1 },
+      "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go struct field .kind of type string",
+    ],
   ])("%s: the text of Go's decoder", (_, given, want) => {
     expect(causeOf(given)).toBe(want);
   });
@@ -404,6 +409,16 @@ describe("validateValue", () => {
     for (let i = 0; i < DEPTH_MAX; i++) deep = [deep];
     expect(validateValue(place([[1]]), ServiceSchema)).toMatchObject({ ok: true });
     expect(validateValue(place(deep), ServiceSchema)).toMatchObject({ ok: false, error: { reason: "limit", cause: "exceeded max depth" } });
+  });
+
+  it("unknown members of a whole document: told in its order, among those of its fields; the value itself keeps them", () => {
+    const document = { a: 1, spec: { b: 2 }, __proto_: 3, kind: "Service", status: { c: 4 }, d: 5 };
+    const validated = validateValue(document, ServiceSchema);
+    expect(validated.ok && validated.value.problems).toEqual(
+      ["a", "spec.b", "__proto_", "status.c", "d"].map((path) => `unknown field "${path}"`),
+    );
+    expect(validated.ok && validated.value.value).toEqual({ spec: {}, status: {} });
+    expect(document).toMatchObject({ a: 1, d: 5 });
   });
 
   it("a parsed value: checked like a document", () => {

@@ -9,6 +9,17 @@ describe("YAML by way of JSON", () => {
     });
   });
 
+  it.each([
+    ["a float that JSON has as a large integer", "1e17", 100000000000000000n],
+    ["a float that JSON has with an exponent", "1e21", 1e21],
+    ["an integer beyond 2^53", "9007199254740993", 9007199254740993n],
+    ["an integer of JSON's numbers", "9007199254740991", 9007199254740991],
+    ["a zero with a sign", "-0.0", 0],
+    ["a fraction", "1.5", 1.5],
+  ])("%s: read as from JSON", (_, text, want) => {
+    expect(parseYamlText(`a: ${text}\n`)).toEqual({ ok: true, value: { value: { a: want }, repeated: [] } });
+  });
+
   it("an alias of a name that is given anew: the last value before it", () => {
     expect(parseYamlText("a: &x 1\nb: *x\nc: &x 2\nd: *x\n")).toMatchObject({ ok: true, value: { value: { a: 1, b: 1, c: 2, d: 2 } } });
   });

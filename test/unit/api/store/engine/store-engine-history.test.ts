@@ -1,19 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { HISTORY_FRESH_MS } from "../../../../../src/api/store/state/limits";
+import type { StoreState } from "../../../../../src/api/store/state/store-storage";
 import type { StoreTurn } from "../../../../../src/api/store/state/store-turn";
+import { storedState } from "../../../../support/worlds/stored-history";
 import { aLease, StoreWorld } from "../../../../support/worlds/store-world";
 import { RandomHistory } from "../../../../support/worlds/random-store-history";
 import { itOfSeeds } from "../../../../support/sim/platform/seeds";
 
 const sizeOf = (world: StoreWorld): number =>
-  world.storage.historySince(0, 1e9).reduce((sum, { data, before }) => sum + data.length + before.length, 0);
+  world.storage.historySince(world.store.floor, 1e9).reduce((sum, { data, before }) => sum + data.length + before.length, 0);
+
+const ofNow = ({ floor, through, historyEntries, historySize }: StoreState) => {
+  return { floor, revision: through, entries: historyEntries, size: historySize };
+};
 
 /** What state and rows say must agree at any time. */
 function checkAgreement(world: StoreWorld, note: string): void {
-  const state = world.storage.stateLoad();
-  const revisions = world.storage.historySince(0, 1e9).map(({ revision }) => revision);
+  const { entries, ...state } = ofNow(storedState(world.storage));
+  const revisions = world.storage.historySince(world.store.floor, 1e9).map(({ revision }) => revision);
   const { floor, revision } = world.store;
-  expect(state, note).toMatchObject({ floor, revision, historySize: sizeOf(world) });
+  expect(state, note).toEqual({ floor, revision, size: sizeOf(world) });
+  expect(revisions, note).toHaveLength(entries);
   expect(revisions, note).toEqual(Array.from({ length: revision - floor }, (_, i) => floor + 1 + i));
 }
 

@@ -293,9 +293,9 @@ describe("an operation whose supply has come", () => {
     const { extension, world, start, needy, turn } = setting();
     const failing = start(createRequest(needy("a")));
     await turn();
-    const append = world.storage.historyAppend.bind(world.storage);
-    world.storage.historyAppend = () => {
-      world.storage.historyAppend = append;
+    const put = world.storage.objectPut.bind(world.storage);
+    world.storage.objectPut = () => {
+      world.storage.objectPut = put;
       throw new Error("a fault of storage");
     };
     extension.calls[0]?.end();

@@ -52,3 +52,16 @@ it("an object larger than a page: a page of its own", async () => {
   expect(names(feed.objectsAfter("", LIMIT).objects)).toEqual(["a"]);
   expect(names(feed.objectsAfter("ns/a", LIMIT).objects)).toEqual(["b"]);
 });
+
+it("changes with a page: both are of one moment; changes that are expired: no page", async () => {
+  const world = new StoreWorld();
+  await world.create(aLease("a"));
+  const feed = new ObjectFeedReader(world.store);
+  const { cursor } = feed.objectsAfter("", LIMIT);
+  await world.create(aLease("b"));
+  const answer = feed.objectsSince(cursor, LIMIT, { after: "ns/a", limit: LIMIT });
+  if (answer.kind === "expired") throw new Error("expired");
+  expect([names(answer.changes.map(({ object }) => object)), names(answer.page?.objects ?? [])]).toEqual([["b"], ["b"]]);
+  expect(answer.page?.cursor).toEqual(answer.cursor);
+  expect(feed.objectsSince({ ...cursor, incarnation: "another" }, LIMIT, { after: "", limit: LIMIT })).toEqual({ kind: "expired" });
+});

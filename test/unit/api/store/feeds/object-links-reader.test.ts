@@ -3,7 +3,8 @@ import type { KubeObject, Node } from "../../../../../src/api/meta/kubernetes";
 import { nodesDefinition } from "../../../../../src/api/registry/nodes/definition";
 import type { CommittedChange } from "../../../../../src/api/store/state/extension";
 import { FEED_PAGE_MAX_CHARS } from "../../../../../src/api/store/state/limits";
-import { changesLinks, ObjectLinksReader, SEARCHED_ROWS_MAX } from "../../../../../src/api/store/feeds/object-links-reader";
+import { ObjectLinksReader, SEARCHED_ROWS_MAX } from "../../../../../src/api/store/feeds/object-links-reader";
+import { changesLinks } from "../../../../../src/api/store/state/link-changes";
 import type { StoreExtension } from "../../../../../src/api/store/state/extension";
 import { aLease, StoreWorld } from "../../../../support/worlds/store-world";
 

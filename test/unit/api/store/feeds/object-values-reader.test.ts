@@ -27,3 +27,24 @@ it("values since a cursor: of what has changed, whatever the history has lost; o
   expect((await since(second.cursor)).values).toEqual([]);
   expect((await since({ ...second.cursor, incarnation: "other" })).values).toHaveLength(2_499);
 });
+
+it("a value: tells how long ago its field was written, by whoever owns it, and a second less at most", async () => {
+  const world = new StoreWorld();
+  const ago = async (): Promise<(number | undefined)[]> => {
+    const { values } = await world.scheduler.run(objectValuesSince(world.store, world.scheduler.clock(), QUESTION, undefined));
+    return values.map(([, , , agoMs]) => agoMs);
+  };
+  await world.create(aLease("l", { holderIdentity: "h" }));
+  const at = world.scheduler.now;
+  await world.create(aLease("reset", { holderIdentity: "h" }));
+  const reset = world.stored("reset");
+  await world.update({ ...reset, metadata: { ...reset?.metadata, managedFields: [{}] } });
+  await world.scheduler.run(world.scheduler.clock().sleep(20_400));
+  const [first, unknown] = await ago();
+  const passed = world.scheduler.now - at;
+  expect([passed - (first ?? 0) <= 1_000, (first ?? 0) <= passed, unknown]).toEqual([true, true, undefined]);
+  await world.patch("l", "merge", { metadata: { labels: { a: "b" } } }, { fieldManager: "other" });
+  expect((await ago())[0], "another's field").toBeGreaterThan(18_000);
+  await world.patch("l", "merge", { spec: { holderIdentity: "new" } }, { fieldManager: "other" });
+  expect((await ago())[0]).toBeLessThan(1_000);
+});

@@ -3,7 +3,7 @@ import { definitionOf, definitions } from "../../../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../../../src/api/registry/resource";
 import { podsDefinition } from "../../../../../src/api/registry/pods/definition";
 import { jsonViewOf } from "../../../../../src/api/store/hub/json-view";
-import type { JsonList } from "../../../../../src/api/store/hub/view";
+import type { JsonListForm } from "../../../../../src/api/store/hub/view";
 
 interface TableRow {
   conditions?: object[];
@@ -41,8 +41,9 @@ it("a Table of Pods: the row of an ended one says so, in a list and in a watch",
   const view = jsonViewOf(podsDefinition, "v1", { as: "table", version: "v1", includeObject: "None" }, () => 0);
   const stored = (phase: string) => JSON.stringify({ metadata: { name: "p", resourceVersion: "1" }, status: { phase } });
   const conditions = [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }];
-  const { rows } = view.list({ resourceVersion: "1" }, [stored("Failed"), stored("Running")]) as JsonList;
-  expect(rows.map((row) => (JSON.parse(row) as TableRow).conditions)).toEqual([conditions, undefined]);
+  const { row } = view.list({ resourceVersion: "1" }) as JsonListForm;
+  const rows = [stored("Failed"), stored("Running")].map((text) => JSON.parse(row(text)) as TableRow);
+  expect(rows.map((shown) => shown.conditions)).toEqual([conditions, undefined]);
   const event = JSON.parse(view.event("MODIFIED", stored("Failed"), true) as string) as { object: { rows: TableRow[] } };
   expect(event.object.rows[0]?.conditions).toEqual(conditions);
 });

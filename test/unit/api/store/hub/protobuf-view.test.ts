@@ -74,7 +74,7 @@ describe("lists in protobuf", () => {
       const stored = Array.from({ length: 20 }, () => JSON.stringify(values.message(storedSchemaOf(definition))));
       const [json, decoded] = [{}, protobuf].map((encoding) => {
         const view = viewOf(definition, { version, representation: OBJECT, ...encoding }, () => 0);
-        return readList({ ...view.list({ resourceVersion: "1" }, stored), keys: [] });
+        return readList({ form: view.list({ resourceVersion: "1" }), begun: { rows: stored, keys: [], revisions: [] } });
       });
       const items = (json?.["items"] as object[]).map((item) => normal(item, definition.schema));
       expect(decoded).toEqual({ ...json, items });
@@ -85,7 +85,7 @@ describe("lists in protobuf", () => {
     const world = await worldOf("a");
     const table = { representation: { as: "table", includeObject: "None", version: "v1" }, ...protobuf } as const;
     const page = listPage(world.store, collectionRequest(world.definition, table), world.definition);
-    expect(page.ok && page.value.encoding).toBe("json");
+    expect(page.ok && page.value.form.encoding).toBe("json");
   });
 });
 

@@ -24,7 +24,7 @@ type Listing = { definition: StoreWorld["definition"]; store: Parameters<typeof 
 function list({ store, definition }: Listing, request: Partial<CollectionRequest> = {}): ListText {
   const page = listPage(store, collectionRequest(definition, request), definition);
   if (!page.ok) throw new Error(page.error.message);
-  const { keys } = page.value;
+  const { keys } = page.value.begun;
   const text = readList(page.value) as unknown as ListText;
   expect(keys).toEqual(
     text.items.map(({ metadata }) => (definition.namespaced ? `${metadata?.namespace}/${metadata?.name}` : metadata?.name)),

@@ -23,26 +23,6 @@ async function worldOf(...created: string[]): Promise<StoreWorld> {
 const now = (world: StoreWorld): Promise<void> => world.scheduler.pass(0);
 
 describe("the start of a watch", () => {
-  it("a user with as many watches as he may have: 429 until one has ended; others and other limits: begin", async () => {
-    const world = await worldOf("a");
-    const ann = { watchedBy: { user: "ann", max: 2 } };
-    const [first] = [world.watch(ann), world.watch({ ...ann, timeoutSeconds: 10 })];
-    const refused = world.watch(ann).refused;
-    expect(refused).toMatchObject({ code: 429, reason: "TooManyRequests", details: { retryAfterSeconds: 10 } });
-    expect(refused?.message).toBe('user "ann" has 2 watches of leases open, which is the most');
-    const others = [{}, { watchedBy: { user: "bob", max: 2 } }, { watchedBy: { user: "ann", max: 0 } }];
-    for (const other of others) expect(world.watch(other).refused).toBeUndefined();
-    world.watch({ watchedBy: { user: "ann", max: 4 } });
-    first.stop();
-    first.stop();
-    expect(world.watch({ watchedBy: { user: "ann", max: 4 } }).refused).toBeUndefined();
-    expect(world.watch({ watchedBy: { user: "ann", max: 4 } }).refused?.code).toBe(429);
-    await world.scheduler.pass(15_000);
-    expect(world.watch({ watchedBy: { user: "ann", max: 4 } }).refused).toBeUndefined();
-    world.store.hub.endAll();
-    expect(world.watch(ann).refused).toBeUndefined();
-  });
-
   it("resourceVersion unset or 0: ADDED for everything there is, then what comes", async () => {
     const world = await worldOf("a", "b");
     const watches = ["", "0"].map((resourceVersion) => world.watch({ resourceVersion }));
@@ -196,7 +176,11 @@ describe("rule 21: watchers hear of a change only when it is durable", () => {
     await now(world);
     expect([live.text, late.text, world.store.hub.size]).toEqual(["", "", 0]);
     expect([live.state, late.state].includes("open")).toBe(false);
-    expect(world.logged).toEqual([{ level: "error", event: "a store did not publish its changes" }]);
+    expect(world.logged.map(({ level, event }) => `${level}: ${event}`)).toEqual([
+      "error: a store did not publish its changes",
+      "error: a commit was lost",
+    ]);
+    expect(world.aborted).toEqual(["a commit was lost"]);
   });
 
   it("changes of one turn: one piece, in the order of their revisions", async () => {

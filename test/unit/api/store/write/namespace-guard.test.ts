@@ -41,6 +41,15 @@ describe("creating in a namespace", () => {
     expect(refusalOf(await world.create(aLease("a")))).toBe("ok 201");
   });
 
+  it("what was known is forgotten: a create asks again, also behind an answer that is on its way", async () => {
+    const world = new StoreWorld();
+    expect(refusalOf(await world.create(aLease("a")))).toBe("ok 201");
+    world.namespaces.set("ns", terminatingNamespace("ns"));
+    expect(refusalOf(await world.create(aLease("b")))).toBe("ok 201");
+    world.guard.forget();
+    expect(refusalOf(await world.create(aLease("c")))).toMatch(/^403 /);
+  });
+
   it("a create in a terminating namespace: 403 with the cause", async () => {
     const world = new StoreWorld();
     world.namespaces.set("ns", terminatingNamespace("ns"));
@@ -85,6 +94,42 @@ describe("creating in a namespace", () => {
     expect(refusalOf(await world.update({ ...(world.stored("a") ?? {}), spec: {} } as Lease))).toBe("ok 200");
     expect(refusalOf(await world.delete("b"))).toBe("ok 200");
     expect(world.asked).toBe(1);
+  });
+
+  it("creates while a question is under way: share what it finds open", async () => {
+    const world = new StoreWorld();
+    const { asked, answer } = question();
+    world.namespaces.set("ns", asked);
+    const waiting = [world.guard.learn("ns"), world.guard.learn("ns")];
+    const creates = ["a", "b"].map((name) => world.store.write(createRequest(aLease(name))));
+    answer(aNamespace("ns"));
+    for (const result of await world.scheduler.run(Promise.all(creates))) expect(refusalOf(result)).toBe("ok 201");
+    expect([await Promise.all(waiting), world.asked]).toEqual([[true, true], 1]);
+  });
+
+  it("a namespace that is made while another's question finds none: who comes later asks again", async () => {
+    const world = new StoreWorld();
+    const { asked, answer } = question();
+    world.namespaces.set("ns", asked);
+    const early = world.guard.learn("ns");
+    world.namespaces.delete("ns");
+    const late = world.guard.learn("ns");
+    answer(MISSING);
+    expect([await early, await late, world.guard.isOpen("ns"), world.asked]).toEqual([true, true, true, 2]);
+    expect(refusalOf(await world.create(aLease("a")))).toBe("ok 201");
+  });
+
+  it("a namespace that is closed while a question is under way: the answer of before opens it for nobody", async () => {
+    const world = new StoreWorld();
+    const { asked, answer } = question();
+    world.namespaces.set("ns", asked);
+    const learning = [world.guard.learn("ns"), world.guard.learn("ns")];
+    await close(world, "ns", "uid of ns");
+    world.namespaces.set("ns", terminatingNamespace("ns"));
+    answer(aNamespace("ns"));
+    await Promise.all(learning);
+    expect(world.guard.isOpen("ns")).toBe(false);
+    expect(refusalOf(await world.create(aLease("a")))).toMatch(/^403 /);
   });
 
   it("a create of a cluster-scoped kind: asks nobody", async () => {

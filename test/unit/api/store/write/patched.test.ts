@@ -27,3 +27,17 @@ it("an apply that makes the object larger than one may be: 413, and the object s
   expect(await world.patch("a", "apply", config, options)).toMatchObject({ ok: false, status: { code: 413, message: TOO_LARGE } });
   expect(Object.keys(world.stored<ConfigMap>("a")?.data ?? {})).toEqual(["first"]);
 });
+
+it("fields that cannot be stored beside their owners: 413 before they are compared to the end, and what fits is stored", async () => {
+  const data = (members: number) => Object.fromEntries(Array.from({ length: members }, (_, i) => [`k${i}`, ""]));
+  const world = new StoreWorld({ definition: configMapsDefinition });
+  const configMap = (name: string, members: number) => ({ metadata: { name, namespace: "ns" }, data: data(members) }) as ConfigMap;
+  const sizeOf = (members: number) =>
+    JSON.stringify({ data: data(members), owned: Object.keys(data(members)).map((key) => [`f:${key}`, {}]) }).length;
+  expect(sizeOf(80_000)).toBeGreaterThan(OBJECT_MAX_BYTES);
+  expect(await world.create(configMap("large", 80_000))).toMatchObject({ ok: false, status: { code: 413, message: TOO_LARGE } });
+  expect(await world.create(configMap("a", 1_000))).toMatchObject({ ok: true });
+  expect(await world.patch("a", "merge", { data: data(80_000) })).toMatchObject({ ok: false, status: { code: 413, message: TOO_LARGE } });
+  expect(await world.patch("a", "merge", { data: data(50_000) })).toMatchObject({ ok: true });
+  expect(Object.keys(world.stored<ConfigMap>("a")?.data ?? {})).toHaveLength(50_000);
+});

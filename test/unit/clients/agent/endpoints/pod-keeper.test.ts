@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../../../../../src/api/meta/kubernetes";
+import { ownAnnotation, writtenOwn } from "../../../../../src/api/meta/own-annotation";
 import { podFacts } from "../../../../../src/endpoints/sources/pod-facts";
 import { ADDRESS, MachineWorld, NODE } from "../../../../support/worlds/machine-world";
 
@@ -536,16 +537,17 @@ describe("Pod of somebody else on the node", () => {
 });
 
 describe("Pod whose annotations somebody has changed", () => {
-  const NODE_KEY = "servicenet.io/agent-node";
-  const ENTRY_KEY = "servicenet.io/agent-endpoint";
-  const annotated = async (world: MachineWorld, annotations: Record<string, string | null>): Promise<void> => {
-    await world.userPatches("web.n1", { metadata: { annotations } });
+  const MAKER = "agent-node";
+  const ENTRY = "agent-endpoint";
+  const annotated = async (world: MachineWorld, changed: Record<string, string | null>): Promise<void> => {
+    const both = Object.entries(changed).map(([name, value]) => writtenOwn(ownAnnotation(name), value));
+    await world.userPatches("web.n1", { metadata: { annotations: Object.assign({}, ...both) as object } });
     await world.pass(5 * SECOND);
   };
 
   it.each<[title: string, changed: Record<string, string | null>]>([
-    ["without its node", { [NODE_KEY]: null }],
-    ["without its entry", { [ENTRY_KEY]: null }],
+    ["without its node", { [MAKER]: null }],
+    ["without its entry", { [ENTRY]: null }],
   ])("%s: is taken over as it is", async (_, changed) => {
     const world = await machine(WEB);
     const before = world.pod("web.n1")?.metadata;
@@ -554,10 +556,20 @@ describe("Pod whose annotations somebody has changed", () => {
     expect([after?.uid, after?.annotations, world.brief]).toEqual([before?.uid, before?.annotations, ["web.n1:8080 ready"]]);
   });
 
+  it("of an agent of the release before, with the earlier spelling alone: is taken over, and has both", async () => {
+    const world = await machine(WEB);
+    const annotations = world.pod("web.n1")?.metadata?.annotations;
+    await world.userPatches("web.n1", {
+      metadata: { annotations: { "servicenet.dev/agent-node": null, "servicenet.dev/agent-endpoint": null } },
+    });
+    await world.pass(5 * SECOND);
+    expect([world.pod("web.n1")?.metadata?.annotations, world.brief]).toEqual([annotations, ["web.n1:8080 ready"]]);
+  });
+
   it("without its node, and its entry is gone: drains and goes", async () => {
     const world = await machine(WEB);
     world.crash();
-    await annotated(world, { [NODE_KEY]: null });
+    await annotated(world, { [MAKER]: null });
     world.text = "[]";
     await world.start();
     await world.pass(60 * SECOND);
@@ -565,11 +577,11 @@ describe("Pod whose annotations somebody has changed", () => {
   });
 
   it.each<[title: string, changed: Record<string, string | null>]>([
-    ["without any", { [NODE_KEY]: null, [ENTRY_KEY]: null }],
-    ["of another node", { [NODE_KEY]: "n2" }],
-    ["with the entry of another name", { [NODE_KEY]: null, [ENTRY_KEY]: '{"name":"db","namespace":"default"}' }],
-    ["with the entry of another namespace", { [NODE_KEY]: null, [ENTRY_KEY]: '{"name":"web","namespace":"other"}' }],
-    ["with a damaged entry", { [NODE_KEY]: null, [ENTRY_KEY]: "{" }],
+    ["without any", { [MAKER]: null, [ENTRY]: null }],
+    ["of another node", { [MAKER]: "n2" }],
+    ["with the entry of another name", { [MAKER]: null, [ENTRY]: '{"name":"db","namespace":"default"}' }],
+    ["with the entry of another namespace", { [MAKER]: null, [ENTRY]: '{"name":"web","namespace":"other"}' }],
+    ["with a damaged entry", { [MAKER]: null, [ENTRY]: "{" }],
   ])("%s: is somebody else's", async (_, changed) => {
     const world = await machine(WEB);
     await annotated(world, changed);

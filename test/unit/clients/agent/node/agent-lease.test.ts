@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { ownAnnotation, writtenOwn } from "../../../../../src/api/meta/own-annotation";
 import { type AgentIdentity, isForeign, ownerOf, writtenBy } from "../../../../../src/clients/agent/node/agent-lease";
 
 const own = { node: "n", id: "own", start: { count: 9, nonce: "m" } };
@@ -18,6 +19,15 @@ it.each<[string, Partial<AgentIdentity>, boolean]>([
 
 it.each(["", "12345678-9abc-4def-8123-456789abcdef", "10", "10."])("isForeign, a start of another form (%s): is of the past", (start) => {
   const { metadata, spec } = writtenAs({});
-  const annotations = { ...metadata?.annotations, "servicenet.io/agent-start": start };
+  const annotations = { ...metadata?.annotations, ...writtenOwn(ownAnnotation("agent-start"), start) };
   expect(isForeign({ metadata: { ...metadata, annotations }, spec: spec ?? {} }, own)).toBe(false);
+});
+
+it.each([
+  ["another folder", { "servicenet.io/agent-id": "other" }],
+  ["a later start of the folder", { "servicenet.io/agent-start": "10.a" }],
+])("isForeign, an agent of the release before has written %s, by the earlier spelling alone: it has the Lease", (_, written) => {
+  const { metadata, spec } = writtenAs({});
+  const lease = { metadata: { ...metadata, annotations: { ...metadata?.annotations, ...written } }, spec: spec ?? {} };
+  expect(isForeign(lease, own)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SocketsTurns } from "../../../../../src/worker/http/connection/sockets-turns";
 
 /** Requests that come together, and the timers that they wait for. */
@@ -8,6 +8,7 @@ class Burst {
   #sleeps: { untilMs: number; resolve: () => void }[] = [];
   #nowMs = 0;
   readonly turns = new SocketsTurns({
+    now: () => this.#nowMs,
     nextTurn: () => new Promise((resolve) => void this.#looks.push(resolve)),
     sleep: (durationMs) => new Promise((resolve) => void this.#sleeps.push({ untilMs: this.#nowMs + durationMs, resolve })),
   });
@@ -112,4 +113,41 @@ it("a turn that takes longer than the pause: the next turn alone begins, by thos
   expect(await burst.look()).toBe(2 * 64);
   for (let look = 1; look < 8; look++) expect(await burst.look()).toBe(2 * 64);
   expect(await burst.look()).toBe(3 * 64);
+});
+
+describe("beside few connections", () => {
+  const begins = (burst: Burst, count: number): number => numbers(count).filter(() => burst.turns.take() === undefined).length;
+
+  it("requests begin at once, and those that waited before get their turn", async () => {
+    const burst = new Burst(200);
+    await settle();
+    burst.turns.areManyConnections = false;
+    for (let look = 1; look <= 24; look++) await burst.look();
+    expect(burst.begun).toEqual(numbers(200));
+    expect(begins(burst, 1000)).toBe(1000);
+  });
+
+  it("after a quarter of a second with more than 64 requests those that come wait for one look at the sockets", async () => {
+    const burst = new Burst(0);
+    burst.turns.areManyConnections = false;
+    await burst.pass(250);
+    expect(begins(burst, 100)).toBe(100);
+    await burst.pass(249);
+    expect(begins(burst, 1)).toBe(1);
+    await burst.pass(1);
+    const waiting = numbers(100).map((i) => burst.turns.take()?.then(() => burst.begun.push(i)));
+    expect(waiting).not.toContain(undefined);
+    for (let look = 1; look < 8; look++) expect(await burst.look()).toBe(0);
+    expect(await burst.look()).toBe(100);
+    expect(begins(burst, 1000)).toBe(1000);
+  });
+
+  it("a quarter of a second with fewer costs nothing", async () => {
+    const burst = new Burst(0);
+    burst.turns.areManyConnections = false;
+    for (let round = 0; round < 10; round++) {
+      expect(begins(burst, 63)).toBe(63);
+      await burst.pass(250);
+    }
+  });
 });

@@ -49,6 +49,8 @@ class Cluster {
     await this.create("nodes", { metadata: { name: "n1" } });
     const pods = Array.from({ length: count }, (_, i) => i);
     await inParallel(pods, 20, (i) => this.pod(`web-${i}`, addressOf(i)));
+    // Else the first slice may be made before the last Pod was read, and be changed once.
+    await this.hasRead(["pods"]);
     const spec = { selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] };
     await this.create("services", { metadata: { namespace: "default", name: "web" }, spec } as KubeObject);
     await this.has(count);
@@ -97,8 +99,8 @@ class Cluster {
   }
 
   /** Waits until the slice controller has stored that it read every Pod and slice: after cron's poke it does. */
-  async hasRead(): Promise<void> {
-    for (const resource of ["pods", SLICES] as const) {
+  async hasRead(resources: readonly ("pods" | typeof SLICES)[] = ["pods", SLICES]): Promise<void> {
+    for (const resource of resources) {
       const { metadata } = await this.list(resource);
       const cursor = (): Promise<number | undefined> =>
         runInDurableObject(

@@ -115,7 +115,10 @@ it("the cluster default of a deployment: is where its maker says; probes find it
     made.length = 0;
     for (const probe of ["/healthz", "/livez", "/readyz"]) expect((await access.ask("GET", probe, { token: "" })).code).toBe(200);
     expect(made).toEqual([]);
-    expect(await access.ask("PUT", "/clusters/default", { body: { location: "oc" } })).toMatchObject({ code: 201, body: { location: "oc" } });
+    expect(await access.ask("PUT", "/clusters/default", { body: { location: "oc" } })).toMatchObject({
+      code: 201,
+      body: { location: "oc" },
+    });
   }, PATIENCE);
   // An isolate that has not met it.
   forgetCluster(access.env, "default");

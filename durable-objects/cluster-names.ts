@@ -1,19 +1,17 @@
 /**
- * The directory of all clusters, in objects of the deployment: `clusters` has their names, and `shards/<number>` what cron owes those that hash to it.
+ * The directory of all clusters, in objects of the deployment: `clusters` has the list of them, and `shards/<number>` what cron owes those that hash to it.
  * A shell: the rules are in src/tenancy/cluster-names and src/tenancy/cluster-shard.
  */
 import { DurableObject } from "cloudflare:workers";
 import { ClusterNames as Brain } from "../src/tenancy/cluster-names";
 import { ClusterShard } from "../src/tenancy/cluster-shard";
 import type { ClusterNamesRpc, ClusterShardRpc, ShardEntry, ShardJob, ShardReport, ShardWhereabouts } from "../src/tenancy/rpc";
-import { type Settings, settingsOf } from "../src/core/config/settings";
-import { shardNumberIn } from "../src/tenancy/shards";
+import type { Settings } from "../src/core/config/settings";
 import { directoryIds } from "../src/tenancy/directory-ids";
-import { type Env, objectConfig } from "./platform/env";
-import { visitCluster } from "./peers/cluster-visits";
-import { setAlarmBy, systemClock, systemRecorder } from "./platform/ports";
+import type { Env } from "./platform/env";
+import { systemClock, systemRecorder } from "./platform/ports";
 import { keptNames } from "./name-values";
-import { keptShard } from "./shard-values";
+import { shardPorts } from "./shard-ports";
 
 export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc, ClusterShardRpc {
   readonly #names: Brain;
@@ -33,12 +31,20 @@ export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc,
     return this.#names.areMade(names, tellsLives);
   }
 
-  noteLife(name: string, id: string | null): Promise<void> {
-    return this.#names.noteLife(name, id);
+  noteLife(...told: Parameters<Brain["noteLife"]>): Promise<void> {
+    return this.#names.noteLife(...told);
   }
 
-  add(name: string): Promise<void> {
-    return this.#names.add(name);
+  add(name: string, stamp?: string): Promise<void> {
+    return this.#names.add(name, stamp);
+  }
+
+  drop(name: string, stamp: string): Promise<void> {
+    return this.#names.drop(name, stamp);
+  }
+
+  page(after: string, limit: number): ReturnType<Brain["page"]> {
+    return this.#names.page(after, limit);
   }
 
   enter(entries: readonly ShardEntry[]): Promise<void> {
@@ -64,16 +70,6 @@ export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc,
 
   get #asShard(): ClusterShard {
     const { ctx, env } = this;
-    return (this.#shard ??= new ClusterShard({
-      storage: keptShard(ctx.storage),
-      number: shardNumberIn(ctx.id.name ?? ""),
-      clock: systemClock,
-      recorder: systemRecorder({ object: "shard" }),
-      startedMs: objectConfig(env).serverStartedAtMs,
-      ownSettings: () => settingsOf(objectConfig(env)),
-      visit: (request) => visitCluster(env, request),
-      wakeBy: (atMs) => setAlarmBy(ctx.storage, atMs),
-      tell: (key, work) => env.DIRECTORY.put(key, "", { metadata: work }),
-    }));
+    return (this.#shard ??= new ClusterShard(shardPorts(ctx, env)));
   }
 }

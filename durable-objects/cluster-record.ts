@@ -11,7 +11,8 @@ import { clusterObjects } from "../src/tenancy/cluster-objects";
 import { directoryFacts, noteBusy, noteControllers } from "./peers/busy";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
-import { allStores, clusterNames, clusterShard, recordedObject } from "./peers/peers";
+import { listPorts } from "./peers/list-of-clusters";
+import { allStores, clusterShard, recordedObject } from "./peers/peers";
 import { setAlarm, systemClock, systemRecorder } from "./platform/ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
@@ -39,8 +40,7 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
         await Promise.all([clusterShard(env, id).leave(id), ...keys.map((key) => env.DIRECTORY.delete(key))]);
       },
       isInDirectory: async (id) => (await env.DIRECTORY.get(directoryKey(id))) !== null,
-      enlist: () => clusterNames(env).add(name),
-      noteLife: (id) => clusterNames(env).noteLife(name, id),
+      ...listPorts(env, name),
       noteBusy: (id) => noteBusy(env, id, "minute"),
     });
     this.#brain.resume();
@@ -48,6 +48,10 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
 
   look(): Promise<ClusterState> {
     return this.#brain.look();
+  }
+
+  listed(stamp: string): Promise<ClusterState> {
+    return this.#brain.listed(stamp);
   }
 
   open(): Promise<{ state: ClusterState; opened: boolean }> {

@@ -213,7 +213,7 @@ export function clusterRecord(env: Env, name: string, location?: Location): Remo
   return remote<ClusterRecordRpc>(CLUSTER_RECORD.get(CLUSTER_RECORD.idFromName(`${name}/record`), hint(location).options));
 }
 
-/** The names of all clusters that were ever made. It belongs to no cluster. */
+/** The list of all clusters. It belongs to no cluster. */
 export function clusterNames(env: Env): Remote<ClusterNamesRpc> {
   return stubOf<ClusterNamesRpc>(env.CLUSTER_NAMES, "clusters");
 }

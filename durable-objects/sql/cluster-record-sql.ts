@@ -78,8 +78,15 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
     controllersLoad: () => storage.kv.get<ControllersRow>(CONTROLLERS_KEY),
     controllersSave: (row) => storage.kv.put(CONTROLLERS_KEY, row),
 
-    isListed: () => storage.kv.get<true>(LISTED_KEY) === true,
-    noteListed: () => storage.kv.put(LISTED_KEY, true),
+    stamp() {
+      // The release before notes `true`. It reads anything else as if nothing was noted, and then enters the name once more.
+      const noted = storage.kv.get<string | true>(LISTED_KEY);
+      return noted === true ? "" : noted;
+    },
+    noteStamp(stamp) {
+      if (stamp !== undefined) storage.kv.put(LISTED_KEY, stamp === "" ? true : stamp);
+      else if (this.stamp() !== undefined) storage.kv.delete(LISTED_KEY);
+    },
     notedLife: () => storage.kv.get<string>(LIFE_KEY) ?? "",
     noteLife: (id) => storage.kv.put(LIFE_KEY, id),
 

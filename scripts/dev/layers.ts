@@ -92,7 +92,7 @@ export const storeys: readonly (readonly Wing[])[] = [
         ["routing"],
         ["access", "backups"],
         ["system"],
-        ["system/discovery"],
+        ["system/discovery", "system/clusters"],
         ["handlers"],
         ["dispatch"],
       ],

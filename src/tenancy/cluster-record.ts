@@ -6,7 +6,8 @@
  * What must hold
  * - An object of a cluster is called only under the id of a life that this record has opened.
  * - The place of a cluster is chosen when it begins, and stored with its life. No object moves.
- * - The list of all clusters has the name before the cluster begins: whoever looks for a cluster asks the list first.
+ * - The list of all clusters has the name before the cluster begins, and until it has ended: whoever looks for a cluster asks the list first. Each life
+ *   enters it under a stamp of its own, so that no late call of an earlier one takes it out. What is lost on the way the next reader of the list has told.
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
@@ -17,7 +18,7 @@ import { inParallel } from "../core/base/in-parallel";
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
-import { CLUSTER_GONE, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState } from "./rpc";
+import { CLUSTER_GONE, type ClusterFacts, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState, type ListedCluster } from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
 import type { Location } from "./location";
 import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
@@ -54,10 +55,14 @@ export interface RecordPorts {
   forget(id: string): Promise<void>;
   /** whether the directory knows a cluster of this id */
   isInDirectory(id: string): Promise<boolean>;
+  /** a word that nobody has had before */
+  newStamp(): string;
   /** enters the name in the list of all clusters; durable when it resolves */
-  enlist(): Promise<void>;
-  /** tells the list of all clusters the id of the life that has begun; null = it ends */
-  noteLife(id: string | null): Promise<void>;
+  enlist(stamp: string): Promise<void>;
+  /** tells the list of all clusters what the cluster is: the id of its life, null where it ends, and everything that the list shows */
+  noteLife(id: string | null, told: Omit<ListedCluster, "name">): Promise<void>;
+  /** takes the name out of the list of all clusters, where its entry has this stamp; durable when it resolves */
+  unlist(stamp: string): Promise<void>;
   /** lets cron visit the cluster soon; may be lost */
   noteBusy(id: string): void;
 }
@@ -66,6 +71,9 @@ export class ClusterRecord implements ClusterRecordRpc {
   #attempt = 0;
   #running: Promise<void> | undefined;
   #telling: Promise<unknown> = Promise.resolve();
+  #enlisting: Promise<void> | undefined;
+  /** calls under way that may begin the cluster */
+  #openings = 0;
 
   constructor(
     private readonly name: string,
@@ -84,6 +92,22 @@ export class ClusterRecord implements ClusterRecordRpc {
     return this.#stateOf(this.ports.storage.load());
   }
 
+  async listed(stamp: string): Promise<ClusterState> {
+    const { storage } = this.ports;
+    await this.#learn();
+    const state = this.#stateOf(storage.load());
+    if (state.phase !== "absent") {
+      if (storage.stamp() !== stamp) storage.noteStamp(stamp);
+      storage.noteLife("");
+      await this.#tellList();
+    } else if (this.#openings === 0) {
+      // The next beginning enters the name anew, whatever comes of this.
+      storage.noteStamp(undefined);
+      await this.#isHeard(this.ports.unlist(stamp));
+    }
+    return state;
+  }
+
   open(): Promise<{ state: ClusterState; opened: boolean }> {
     return this.#open(undefined);
   }
@@ -93,9 +117,20 @@ export class ClusterRecord implements ClusterRecordRpc {
   }
 
   async #open(location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
+    this.#openings++;
+    try {
+      return await this.#begun(location);
+    } finally {
+      this.#openings--;
+    }
+  }
+
+  async #begun(location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
-    await this.#enlist();
+    // A life that ends meanwhile takes its name out of the list.
+    do await this.#enlist();
+    while (storage.stamp() === undefined);
     const row = storage.load();
     const { name } = this;
     const opened = !row || row.phase === "absent";
@@ -103,7 +138,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (opened) storage.save({ name, life, phase: "active", createdAt: clock.now(), deletedAt: 0 });
     // Its objects would tell the same one by one.
     if (opened) this.ports.noteBusy(clusterId(name, life));
-    await this.#noteLife();
+    await this.#tellList();
     return { state: this.#stateOf(storage.load()), opened };
   }
 
@@ -135,7 +170,7 @@ export class ClusterRecord implements ClusterRecordRpc {
       });
       this.ports.wakeAt(clock.now());
       this.ports.noteBusy(id);
-      await this.#told(null);
+      await this.#tellList();
     }
     return this.#stateOf(storage.load());
   }
@@ -174,34 +209,50 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (entered && !storage.load()) storage.save({ name: this.name, life: 1, phase: "active", createdAt: clock.now(), deletedAt: 0 });
   }
 
-  /** Rejects with DIRECTORY_SILENT while the list of all clusters does not answer. */
+  /** Calls that come meanwhile share the stamp. Rejects with DIRECTORY_SILENT while the list of all clusters does not answer. */
   async #enlist(): Promise<void> {
     const { storage, clock } = this.ports;
-    if (storage.isListed()) return;
-    await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.enlist()).catch(silent);
-    storage.noteListed();
+    if (storage.stamp() !== undefined) return;
+    const enlist = async (): Promise<void> => {
+      const stamp = this.ports.newStamp();
+      await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.enlist(stamp)).catch(silent);
+      storage.noteStamp(stamp);
+    };
+    await (this.#enlisting ??= enlist().finally(() => (this.#enlisting = undefined)));
   }
 
   /**
-   * Saves isolates the question to this record. What is not told, or late, costs a question: the objects of another life refuse every call. A crash
-   * before the note: it is told again.
+   * Saves isolates the question to this record, and readers of the list. What is not told, or late, costs a question: the objects of another life refuse
+   * every call. A crash before the note: it is told again.
    */
-  async #noteLife(): Promise<void> {
+  async #tellList(): Promise<void> {
     const { storage } = this.ports;
-    const active = (): string => {
-      const row = storage.load();
-      return row?.phase === "active" ? clusterId(this.name, row.life) : "";
-    };
-    const id = active();
-    if (id === "" || id === storage.notedLife() || !(await this.#told(id))) return;
-    if (active() === id) storage.noteLife(id);
-    else await this.#told(null);
+    const facts = this.#facts();
+    if (!facts || markOf(facts) === storage.notedLife()) return;
+    const isTold = await this.#isHeard(
+      this.ports.noteLife(facts.deletedAt === 0 ? facts.id : null, { stamp: storage.stamp() ?? "", facts }),
+    );
+    const now = this.#facts();
+    if (!isTold || !now) return;
+    if (markOf(now) === markOf(facts)) storage.noteLife(markOf(facts));
+    else {
+      // The release before takes the word that comes last.
+      storage.noteLife("");
+      await this.#tellList();
+    }
   }
 
-  async #told(id: string | null): Promise<boolean> {
+  /** What the list of all clusters is to show; undefined = nothing. */
+  #facts(): ClusterFacts | undefined {
+    const row = this.ports.storage.load();
+    if (!row || row.phase === "absent") return undefined;
+    return { id: clusterId(this.name, row.life), createdAt: row.createdAt, deletedAt: row.phase === "deleting" ? row.deletedAt : 0 };
+  }
+
+  async #isHeard(call: Promise<void>): Promise<boolean> {
     const { clock, recorder } = this.ports;
     try {
-      await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.noteLife(id));
+      await withTimeout(clock, DIRECTORY_TIMEOUT_MS, call);
       return true;
     } catch (error) {
       recorder.log("warn", "the list of clusters does not answer", { cluster: this.name, error: String(error) });
@@ -228,13 +279,15 @@ export class ClusterRecord implements ClusterRecordRpc {
     try {
       // A later release, which goes on with the deletion, may have objects that the release before did not know.
       storage.objectsAdd(this.ports.objects());
+      await this.#tellList();
       failures = await this.#wipeSome(id);
       if (failures === 0 && storage.objectsLeft(1).length === 0) {
         await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.forget(id));
-        // Whether the deletion has told it, or a call of the beginning came late.
-        await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.noteLife(null));
+        await withTimeout(clock, DIRECTORY_TIMEOUT_MS, this.ports.unlist(storage.stamp() ?? ""));
         storage.transaction(() => {
           storage.objectsClear();
+          storage.noteStamp(undefined);
+          storage.noteLife("");
           const controllers = storage.controllersLoad();
           if (controllers) storage.controllersSave({ version: controllers.version + 1, list: null, isTold: true });
           storage.save({ ...row, life: row.life + 1, phase: "absent", createdAt: 0, deletedAt: 0 });
@@ -348,6 +401,11 @@ export class ClusterRecord implements ClusterRecordRpc {
     }
     throw new Error("its owners of addresses keep growing in number");
   }
+}
+
+/** What is noted of facts that were told. Of a cluster that is active: its id, as the release before notes it. */
+function markOf({ id, deletedAt }: ClusterFacts): string {
+  return deletedAt === 0 ? id : `-${id}`;
 }
 
 function silent(error: unknown): never {

@@ -38,10 +38,10 @@ export interface RecordStorage {
   /** undefined = nothing was ever set */
   controllersLoad(): ControllersRow | undefined;
   controllersSave(row: ControllersRow): void;
-  /** whether the list of all clusters has the name, as far as this record knows */
-  isListed(): boolean;
-  noteListed(): void;
-  /** the id of the life that the list of all clusters was told last, as far as this record knows; "" = none */
+  /** the stamp under which the list of all clusters has the name, as far as this record knows; "" = one without; undefined = the list has no such name */
+  stamp(): string | undefined;
+  noteStamp(stamp: string | undefined): void;
+  /** what the list of all clusters was told last of this life, as far as this record knows; "" = nothing */
   notedLife(): string;
   noteLife(id: string): void;
   /** adds objects to wipe; known ones stay as they are */

@@ -19,7 +19,27 @@ export type ClusterState =
   /** `wiped` of `objects` are done; more may become known on the way */
   | { phase: "deleting"; id: string; createdAt: number; deletedAt: number; objects: number; wiped: number };
 
-/** The one object that knows which clusters were ever made. */
+/** What a record tells the list of all clusters of itself. `deletedAt`: 0 = it is active. */
+export interface ClusterFacts {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly deletedAt: number;
+}
+
+/**
+ * A cluster of the list of all clusters.
+ *
+ * `stamp`: of the entry. Each beginning of a cluster brings a new one, so that a late call about an earlier entry changes nothing. "" = the entry is older
+ * than stamps.
+ * `facts`: absent = the record has not told them, or the cluster may be none.
+ */
+export interface ListedCluster {
+  readonly name: string;
+  readonly stamp: string;
+  readonly facts?: ClusterFacts;
+}
+
+/** The one object that knows which clusters there are. */
 export interface ClusterNamesRpc {
   /**
    * Whether anybody ever made a cluster of each name; null = it cannot be told while the directory does not answer. Makes nothing.
@@ -28,10 +48,23 @@ export interface ClusterNamesRpc {
    *   this id may be gone, and its objects say so
    */
   areMade(names: readonly string[], tellsLives?: boolean): Promise<(boolean | string | null)[]>;
-  /** durable when it answers */
-  add(name: string): Promise<void>;
-  /** Told by the record: the cluster of this id has begun; null = it ends. Durable when it answers. */
-  noteLife(name: string, id: string | null): Promise<void>;
+  /** Enters the name before its cluster begins. `stamp`: see ListedCluster; absent = the record is of the release before. Durable when it answers. */
+  add(name: string, stamp?: string): Promise<void>;
+  /**
+   * Told by the record: the cluster of this id has begun; null = it ends. Durable when it answers.
+   *
+   * @param told the whole entry, which counts unless another one stands there or the list knows something later; absent = the record is of the release
+   *   before
+   */
+  noteLife(name: string, id: string | null, told?: Omit<ListedCluster, "name">): Promise<void>;
+  /** Takes the name out of the list, unless its entry has another stamp. Durable when it answers. */
+  drop(name: string, stamp: string): Promise<void>;
+  /**
+   * A page of the list, in the order of the names. null = it cannot be told while the directory does not answer.
+   *
+   * @param after the last name of the page before; "" = the first page
+   */
+  page(after: string, limit: number): Promise<{ clusters: ListedCluster[]; isLast: boolean } | null>;
 }
 
 /**
@@ -87,6 +120,11 @@ export interface ClusterShardRpc {
 export interface ClusterRecordRpc {
   /** makes nothing */
   look(): Promise<ClusterState>;
+  /**
+   * The same for a reader of the list of all clusters, which has the name under this stamp and does not know what is there. The record tells the list; where
+   * there is no cluster, and none begins, it has the name taken out. The list may hear of it later than the reader.
+   */
+  listed(stamp: string): Promise<ClusterState>;
   /**
    * Makes the cluster if it is absent, with objects wherever their first callers are; one that is being deleted stays so. `opened` = by this call.
    */

@@ -40,14 +40,20 @@ export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
     want: [CONTROLLERS, { version: 0, list: null, isTold: true }],
   },
   {
-    name: "whether the list of clusters has the name: noted once, without a row too",
+    name: "the stamp of the name in the list of clusters: the last one, the empty one and none too, without a row, and undone with its transaction",
     run(storage) {
-      const first = storage.isListed();
-      storage.noteListed();
-      storage.noteListed();
-      return [first, storage.isListed(), storage.load()];
+      storage.noteStamp(undefined);
+      const first = storage.stamp();
+      const noted = ["a", "", "b"].map((stamp) => {
+        storage.noteStamp(stamp);
+        return storage.stamp();
+      });
+      undone(storage, () => storage.noteStamp(undefined));
+      const kept = storage.stamp();
+      storage.noteStamp(undefined);
+      return [first, ...noted, kept, storage.stamp(), storage.load()];
     },
-    want: [false, true, undefined],
+    want: [undefined, "a", "", "b", "b", undefined, undefined],
   },
   {
     name: "the life that the list of clusters was told: the last one, without a row too, and undone with its transaction",

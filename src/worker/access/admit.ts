@@ -23,7 +23,7 @@ import type { RequestUrl } from "../http/read/request-url";
 import { beginBootstrap } from "../routing/bootstrap";
 import { ClusterGone } from "../routing/call";
 import { activeIdOf, askWhetherMade, forgetCluster, knownIdOf, type MadeAnswer } from "../routing/known-clusters";
-import { isForAnybody, isServers } from "../routing/routes";
+import { clustersAsked, isForAnybody, isServers } from "../routing/routes";
 import type { Access } from "./access";
 import { authenticate, reviewToken } from "./authenticate";
 import { ensureDefaultPolicy } from "./default-policy";
@@ -48,21 +48,29 @@ export interface RequestAccess {
 
 /** Who asks, for what, and whether he may. Does not throw for a refusal: `access` has its Status. */
 export async function admit(asking: Asking): Promise<RequestAccess> {
-  const { path, query } = asking.url;
-  const asked = attributesOf(asking.request.method, path, query);
+  const { cluster, path, query } = asking.url;
+  const { method } = asking.request;
+  const reads = clustersAsked(method, cluster, path);
+  const asked = reads ?? attributesOf(method, path, query);
   if (allowsAll(asking.config)) return { asked, caller: ANONYMOUS_CALLER, access: ok({ ...OPEN, asked }) };
   let caller = ANONYMOUS_CALLER;
-  const access = await judgedOnce(asking, asked, (known) => (caller = known));
+  const within = reads ? DEFAULT_CLUSTER : cluster;
+  const access = await judgedOnce({ ...asking, cluster: within }, asked, (known) => (caller = known));
   return { asked, caller: access.ok ? access.value.caller : caller, access };
 }
 
+/** `cluster`: the one whose credentials and rules count; "" = none, the request is for the server as a whole. */
+interface Judging extends Asking {
+  cluster: string;
+}
+
 /** Where the cluster that was known has been deleted, its record is asked, and the request is judged again. */
-async function judgedOnce(asking: Asking, asked: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
+async function judgedOnce(asking: Judging, asked: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
   try {
     return await judged(asking, asked, known);
   } catch (error) {
     if (!(error instanceof ClusterGone)) throw error;
-    const { cluster } = asking.url;
+    const { cluster } = asking;
     forgetPolicy(knownIdOf(asking.env, cluster));
     forgetCluster(asking.env, cluster);
   }
@@ -74,9 +82,9 @@ async function judgedOnce(asking: Asking, asked: Attributes, known: (caller: Cal
   }
 }
 
-async function judged(asking: Asking, attributes: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
-  const { env, config, request } = asking;
-  const { cluster, path } = asking.url;
+async function judged(asking: Judging, attributes: Attributes, known: (caller: Caller) => void): Promise<Result<Access, Status>> {
+  const { env, config, request, cluster } = asking;
+  const { path } = asking.url;
   let made: MadeAnswer | undefined;
   const meanwhile = (): void => {
     if (config.authorizationModes.includes("RBAC") && cluster !== "" && knownIdOf(env, cluster) === "")
@@ -90,7 +98,7 @@ async function judged(asking: Asking, attributes: Attributes, known: (caller: Ca
   const sender = authenticated.value ?? (isPublic || config.anonymousAuth ? ANONYMOUS_CALLER : undefined);
   if (!sender) return err(unauthorized());
   known(sender);
-  if (isPublic) return ok(accessOf(sender, attributes, { asking, cluster, rules: undefined }));
+  if (isPublic) return ok(accessOf(sender, attributes, { asking, rules: undefined }));
   const unreached = outsideOf(sender, cluster, path);
   if (unreached) return err(unreached);
   const wanted = impersonated(request.headers);
@@ -98,7 +106,7 @@ async function judged(asking: Asking, attributes: Attributes, known: (caller: Ca
   const asksRules = !isMaster(sender.user) || wanted.value !== undefined || asksAboutOthers(attributes);
   const rules = asksRules || isAboutRules(attributes) ? await rulesFor(asking, attributes, asksRules, made) : ok(undefined);
   if (!rules.ok) return rules;
-  const own = accessOf(sender, attributes, { asking, cluster, rules: rules.value });
+  const own = accessOf(sender, attributes, { asking, rules: rules.value });
   if (!wanted.value) return allowed(own, cluster);
   const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
   return caller.ok
@@ -129,8 +137,7 @@ function asksAboutOthers(asked: Attributes): boolean {
 }
 
 interface Within {
-  asking: Asking;
-  cluster: string;
+  asking: Judging;
   rules: Rules | undefined;
 }
 
@@ -141,7 +148,7 @@ interface Rules {
   policy: Policy | undefined;
 }
 
-function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }: Within): Access {
+function accessOf(caller: Caller, asked: Attributes, { asking, rules }: Within): Access {
   const { authorizationModes: modes } = asking.config;
   const policy = rules?.policy;
   return {
@@ -151,7 +158,7 @@ function accessOf(caller: Caller, asked: Attributes, { asking, cluster, rules }:
     makesClusters: isMaster(caller.user) && caller.clusters === undefined,
     clusterId: rules?.id,
     policy,
-    reviewToken: (token, audiences) => reviewToken(asking, cluster, token, audiences),
+    reviewToken: (token, audiences) => reviewToken(asking, asking.cluster, token, audiences),
     judge: (user, attributes) => authorize(user, attributes, { modes, policy }),
   };
 }
@@ -180,7 +187,7 @@ function hiddenPod(pod: KubeObject | undefined, node: string, { asked, caller, p
  * too large to decide by.
  */
 async function rulesFor(
-  { env, config, beside, request, url: { cluster } }: Asking,
+  { env, config, beside, request, cluster }: Judging,
   asked: Attributes,
   asksPolicy: boolean,
   made: MadeAnswer | undefined,

@@ -14,7 +14,8 @@ import {
   ownersResponse,
   sliceControllerResponse,
 } from "../system/check";
-import { clusterResponse } from "../system/clusters";
+import { clusterResponse } from "../system/clusters/cluster";
+import { clustersResponse } from "../system/clusters/cluster-list";
 import { coreVersionsResponse, groupListResponse, groupResponse } from "../system/discovery/discovery";
 import type { HealthProbe } from "../system/health-slis";
 import { checkPaths, probeResponse } from "../system/healthz";
@@ -47,6 +48,7 @@ export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
   slis: (_, cluster) => slisResponse(cluster),
   tokens,
   rangeAllocations: ({ env, request, url }, cluster) => rangeAllocationsResponse(env, cluster, request, url.lastSegment),
+  clusters: clustersResponse,
   cluster: ({ env, request, url }) => clusterResponse(env, request, url.lastSegment),
   check: ({ env, request, waitUntil }, cluster) => checkResponse(env, cluster, request, waitUntil),
   owners: ({ env, request }, cluster) => ownersResponse(env, cluster, request),

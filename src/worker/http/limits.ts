@@ -75,6 +75,12 @@ export const ASKED_TOGETHER = { most: 1_000, waitMs: PEER_TIMEOUT_MS };
 /** Ids of clusters remembered per isolate; beyond it the memory starts over and costs one more call per cluster. */
 export const KNOWN_CLUSTERS_MAX = 10_000;
 
+/**
+ * GET /clusters. `most`: clusters of an answer. `page`: those that one call to the list brings. `looks`: those that an answer asks because the list does not
+ * know what they are, `together` of them at the same time.
+ */
+export const LISTED_CLUSTERS = { most: 10_000, page: 1_000, looks: 500, together: 6 };
+
 /** Clusters for which an isolate counts the requests that it ended; beyond it the counters start over. */
 export const TERMINATIONS_CLUSTERS_MAX = 1_000;
 

@@ -6,8 +6,11 @@
  * RegExpRouter has one expression for all routes, and takes no names beside fixed segments: `/nodes/targets` and `/nodes/:node/healthz` together would get
  * a slower router. So `/nodes/*` is one pattern, and `behind` says what its wildcard stands for.
  */
+import { type ResourceAttributes, resourceAttributes } from "../../access/authorization/attributes";
+import { OWN_DOMAIN } from "../../api/meta/own-annotation";
 import type { Verb } from "../../api/registry/resource";
 import type { CONNECT_METHODS } from "../../api/schema/openapi/openapi";
+import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 
 export type HttpMethod = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS";
 
@@ -38,8 +41,10 @@ export type RouteClusters = "every" | "existing" | "probed" | "itself" | "defaul
  *   anybody    in the cluster `default` everybody, without a credential too; elsewhere as `path`
  *   balancer   everybody, where the configuration allows it to load balancers; else as `path`
  *   server     administrators of all clusters
+ *   clusters   to read: whoever has the right to list `clusters.servicenet.dev`, or to get the one that the path names, in the cluster `default`; else as
+ *              `server`
  */
-export type Right = "path" | "resource" | "anybody" | "balancer" | "server";
+export type Right = "path" | "resource" | "anybody" | "balancer" | "server" | "clusters";
 
 export interface PathRoute {
   /** pattern without a slash at its end */
@@ -86,12 +91,13 @@ export const PATH_ROUTES = [
   { ...TOKENS, path: "/admin/tokens", slash: true, methods: ["GET", "HEAD", "POST"] },
   { ...TOKENS, path: "/admin/tokens/*", behind: ["/:id", "/:id/rotate"], methods: ["POST", "DELETE"] },
   { ...CHECK, path: "/admin/rangeallocations/:name", methods: ["GET", "PUT"], answer: "rangeAllocations" },
+  { path: "/clusters", methods: READ, clusters: "default", right: "clusters", answer: "clusters" },
   {
     path: "/clusters/:name",
     methods: ["GET", "HEAD", "PUT", "DELETE"],
     refusesMethods: true,
     clusters: "none",
-    right: "server",
+    right: "clusters",
     answer: "cluster",
   },
   { ...CHECK, path: "/check", methods: ["GET", "HEAD", "POST"], answer: "check" },
@@ -190,6 +196,22 @@ export function isForAnybody(path: string): boolean {
 /** Whether the path belongs to the server as a whole, with all that is below it. `path`: decoded. */
 export function isServers(path: string): boolean {
   return SERVERS.some((own) => path === own || path.startsWith(`${own}/`));
+}
+
+const CLUSTERS_PATH = "/clusters";
+
+/**
+ * What a request that reads clusters asks for, in the cluster `default`; undefined = it reads none.
+ *
+ * @param cluster of the path, "" = the path is inside none
+ * @param path percent-encoded
+ */
+export function clustersAsked(method: string, cluster: string, path: string): ResourceAttributes | undefined {
+  if (!isRead(method)) return undefined;
+  const asked = { group: OWN_DOMAIN, resource: "clusters" };
+  if (cluster === DEFAULT_CLUSTER && path === CLUSTERS_PATH) return resourceAttributes({ ...asked, verb: "list" });
+  const [, name] = (cluster === "" && /^\/clusters\/([^/%]+)$/.exec(path)) || [];
+  return name === undefined ? undefined : resourceAttributes({ ...asked, verb: "get", name });
 }
 
 /** Paths that `GET /` names, besides those of groups and of checks. */

@@ -53,7 +53,7 @@ it("a read: begins no cluster; a write and PUT: begin one", async () => {
   expect((await send("PUT", "/clusters/asked")).code).toBe(201);
   expect((await send("GET", `/clusters/asked${SERVICES}`)).body.items?.map(({ metadata }) => metadata.name)).toEqual(["kubernetes"]);
   await fill("written", 1);
-  expect((await send("GET", "/clusters/written")).body.status).toEqual({ phase: "Active" });
+  expect((await send("GET", "/clusters/written")).body.status).toEqual({ phase: "Active", url: `${server.url}/clusters/written` });
 });
 
 it("kill -9 during a deletion: it continues, the name can begin again, and other clusters stay as they are", async () => {

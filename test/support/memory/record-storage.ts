@@ -4,21 +4,22 @@ import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "..
 export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
   let controllers: ControllersRow | undefined;
-  let isListed = false;
+  let stamp: string | undefined;
   let life = "";
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
-      const before = [row, controllers, life, objects.map((object) => ({ ...object }))] as [
+      const before = [row, controllers, life, stamp, objects.map((object) => ({ ...object }))] as [
         typeof row,
         typeof controllers,
         string,
+        typeof stamp,
         typeof objects,
       ];
       try {
         return work();
       } catch (error) {
-        [row, controllers, life, objects] = before;
+        [row, controllers, life, stamp, objects] = before;
         throw error;
       }
     },
@@ -26,8 +27,8 @@ export function memoryRecordStorage(): RecordStorage {
     save: (saved) => (row = saved),
     controllersLoad: () => controllers,
     controllersSave: (saved) => (controllers = saved),
-    isListed: () => isListed,
-    noteListed: () => void (isListed = true),
+    stamp: () => stamp,
+    noteStamp: (noted) => void (stamp = noted),
     notedLife: () => life,
     noteLife: (id) => void (life = id),
     objectsAdd(added) {

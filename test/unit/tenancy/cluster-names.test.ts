@@ -100,4 +100,67 @@ describe("the list of clusters", () => {
     answer(["green"]);
     expect([await Promise.all(asked), world.reads]).toEqual([[[false], [true]], 1]);
   });
+
+  it("pages: every cluster once, in the order of the names, with what its record has told", async () => {
+    const world = new World();
+    for (const name of ["c", "a", "b"]) await world.names.add(name, `of-${name}`);
+    const facts = { id: "b~2", createdAt: 7, deletedAt: 0 };
+    await world.names.noteLife("b", "b~2", { stamp: "of-b", facts });
+    const first = await world.names.page("", 2);
+    expect(first).toEqual({
+      clusters: [
+        { name: "a", stamp: "of-a" },
+        { name: "b", stamp: "of-b", facts },
+      ],
+      isLast: false,
+    });
+    expect(await world.names.page("b", 2)).toEqual({ clusters: [{ name: "c", stamp: "of-c" }], isLast: true });
+    expect(await world.names.page("", 3)).toMatchObject({ isLast: true });
+    expect(await world.names.page("c", 1)).toEqual({ clusters: [], isLast: true });
+  });
+
+  it("pages before the directory was read once: it is read, then never again; while it is silent nothing is told", async () => {
+    const world = new World();
+    await world.names.add("blue", "x");
+    world.directory = () => Promise.reject(new Error("KV GET failed"));
+    expect(await world.names.page("", 9)).toBeNull();
+    world.now += 30_000;
+    world.directory = () => Promise.resolve(["old~2"]);
+    const want = {
+      clusters: [
+        { name: "blue", stamp: "x" },
+        { name: "old", stamp: "" },
+      ],
+      isLast: true,
+    };
+    expect(await world.names.page("", 9)).toEqual(want);
+    world.names = world.start();
+    expect([await world.names.page("", 9), world.reads]).toEqual([want, 2]);
+  });
+
+  it("what is told or taken out under another stamp: changes nothing; the end of a life counts, whichever word comes last", async () => {
+    const world = new World();
+    await world.names.add("blue", "1");
+    const facts = { id: "blue", createdAt: 7, deletedAt: 0 };
+    await world.names.noteLife("blue", null, { stamp: "1", facts: { ...facts, deletedAt: 9 } });
+    await world.names.noteLife("blue", "blue", { stamp: "1", facts });
+    await world.names.noteLife("blue", "blue~9", { stamp: "0", facts: { ...facts, id: "blue~9" } });
+    await world.names.drop("blue", "0");
+    expect(await world.names.page("", 9)).toMatchObject({ clusters: [{ facts: { id: "blue", deletedAt: 9 } }] });
+    await world.names.drop("blue", "1");
+    await world.names.noteLife("blue", "blue", { stamp: "1", facts });
+    expect([await world.names.page("", 9), world.storage.entryOf("blue")]).toEqual([{ clusters: [], isLast: true }, undefined]);
+  });
+
+  it("a record of the release before: its word about the life counts, and the list asks for the rest", async () => {
+    const world = new World();
+    await world.names.add("blue", "1");
+    await world.names.noteLife("blue", "blue", { stamp: "1", facts: { id: "blue", createdAt: 7, deletedAt: 0 } });
+    await world.names.noteLife("blue", null);
+    await world.names.add("blue");
+    expect(await world.names.areMade(["blue"], true)).toEqual([true]);
+    await world.names.noteLife("blue", "blue~2");
+    expect(await world.names.areMade(["blue"], true)).toEqual(["blue~2"]);
+    expect(await world.names.page("", 9)).toEqual({ clusters: [{ name: "blue", stamp: "1" }], isLast: true });
+  });
 });

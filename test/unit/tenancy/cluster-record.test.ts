@@ -45,11 +45,16 @@ class World {
   inDirectory = (id: string): Promise<boolean> => Promise.resolve(this.directory.has(id));
   /** names that the list of clusters was given, each with the phase of the record then */
   readonly listed: string[] = [];
-  enlist = (): Promise<void> => Promise.resolve(void this.listed.push(`blue ${this.storage.load()?.phase ?? "without a row"}`));
+  enlist = (_stamp: string): Promise<void> =>
+    Promise.resolve(void this.listed.push(`blue ${this.storage.load()?.phase ?? "without a row"}`));
   /** what the list of clusters is told of lives, each with the phase of the record then */
   readonly lives: string[] = [];
   noteLife = (id: string | null): Promise<void> =>
     Promise.resolve(void this.lives.push(`${String(id)} ${this.storage.load()?.phase ?? "without a row"}`));
+  /** stamps whose entries were taken out of the list */
+  readonly unlisted: string[] = [];
+  unlist = (stamp: string): Promise<void> => Promise.resolve(void this.unlisted.push(stamp));
+  stamps = 0;
   record = this.#start();
 
   #start(): ClusterRecord {
@@ -73,8 +78,10 @@ class World {
       },
       forget: (id) => this.#call(() => void this.directory.delete(id)),
       isInDirectory: (id) => this.inDirectory(id),
-      enlist: () => this.enlist(),
+      newStamp: () => `stamp-${String(++this.stamps)}`,
+      enlist: (stamp) => this.enlist(stamp),
       noteLife: (id) => this.noteLife(id),
+      unlist: (stamp) => this.unlist(stamp),
       noteBusy: () => undefined,
     };
     return new ClusterRecord("blue", ports);
@@ -290,26 +297,28 @@ describe("the life that the list of clusters is told", () => {
     expect(world.lives).toEqual(lost === "the answer" ? ["blue active", "blue active"] : ["blue active"]);
   });
 
-  it("a deletion: taken away before its answer and again at its end; the next life is told", async () => {
+  it("a deletion: told before its answer, once, and taken out of the list at its end; the next life enters it anew, and is told", async () => {
     const world = new World();
     await world.opened();
     await world.record.remove();
     expect(world.lives).toEqual(["blue active", "null deleting"]);
     await world.settle();
-    expect(world.lives).toEqual(["blue active", "null deleting", "null deleting"]);
+    expect([world.lives, world.unlisted]).toEqual([["blue active", "null deleting"], ["stamp-1"]]);
     await world.record.open();
-    expect(world.lives.at(-1)).toBe("blue~2 active");
+    expect([world.lives.at(-1), world.listed.at(-1), world.storage.stamp()]).toEqual(["blue~2 active", "blue absent", "stamp-2"]);
   });
 
   it("a deletion whose word is lost each time: begins, and ends when the list answers", async () => {
     const world = new World();
     await world.opened();
-    const { noteLife } = world;
-    let left = 3;
-    world.noteLife = (id) => (left-- > 0 ? Promise.reject(new Crash()) : noteLife(id));
+    const { noteLife, unlist } = world;
+    let left = 4;
+    const lose = (): boolean => left-- > 0;
+    world.noteLife = (id) => (lose() ? Promise.reject(new Crash()) : noteLife(id));
+    world.unlist = (stamp) => (lose() ? Promise.reject(new Crash()) : unlist(stamp));
     expect(await world.record.remove()).toMatchObject({ phase: "deleting" });
     await world.settle();
-    expect([left < 0, world.lives.at(-1), world.storage.load()?.phase]).toEqual([true, "null deleting", "absent"]);
+    expect([left < 0, world.unlisted, world.storage.load()?.phase]).toEqual([true, ["stamp-1"], "absent"]);
   });
 
   it("a deletion that comes while the beginning is told: taken away once more", async () => {
@@ -326,7 +335,7 @@ describe("the life that the list of clusters is told", () => {
     answer();
     await opening;
     expect(world.lives).toEqual(["null deleting", "blue deleting", "null deleting"]);
-    expect(world.storage.notedLife()).toBe("");
+    expect(world.storage.notedLife()).toBe("-blue");
   });
 });
 

@@ -627,10 +627,13 @@ describe("paths", () => {
     },
   );
 
-  it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters"])("%s: 404, no cluster", async (path) => {
-    const response = await send(`http://h${path}`, {}, fakeEnv().env);
-    expect(response.status).toBe(404);
-  });
+  it.each(["/clusters/Bad/api", "/clusters/a%2Fb/api/v1/pods", "/clusters/", "/clusters/blue/clusters"])(
+    "%s: 404, no cluster",
+    async (path) => {
+      const response = await send(`http://h${path}`, {}, fakeEnv().env);
+      expect(response.status).toBe(404);
+    },
+  );
 
   it.each([
     ["GET", "/api/v1/namespaces/x/services/a%2Fstatus", 400],

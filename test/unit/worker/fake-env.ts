@@ -8,7 +8,7 @@ import type { ControllerList } from "../../../src/core/config/controllers";
 import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
 import type { Location } from "../../../src/tenancy/location";
 import { ClusterShard } from "../../../src/tenancy/cluster-shard";
-import type { ClusterShardRpc, ClusterState, ShardEntry, ShardWhereabouts } from "../../../src/tenancy/rpc";
+import type { ClusterNamesRpc, ClusterShardRpc, ClusterState, ListedCluster, ShardEntry, ShardWhereabouts } from "../../../src/tenancy/rpc";
 import type { ShardStorage } from "../../../src/tenancy/shard-storage";
 import { clusterShardName, clusterShardOf, shardNumberIn } from "../../../src/tenancy/shards";
 import { memoryShardStorage } from "../../support/memory/shard-storage";
@@ -149,7 +149,12 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     CLUSTER_NAMES: {
       idFromName: (name: string) => name,
       get: (object: string) =>
-        object.startsWith("shards/") ? shards.of(object) : { areMade: (names: string[]) => Promise.resolve(names.map(() => true)) },
+        object.startsWith("shards/")
+          ? shards.of(object)
+          : {
+              areMade: (names: string[]) => Promise.resolve(names.map(() => true)),
+              page: (after: string, limit: number) => records.page(after, limit),
+            },
     },
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
     DIRECTORY: fakeDirectory(directory, facts),
@@ -174,11 +179,21 @@ class FakeRecords {
   readonly calls: string[] = [];
   /** every object hears of its controllers */
   isTold = true;
+  /** the list of all clusters, by name; null = the directory does not answer */
+  listed: ListedCluster[] | null = [];
+  readonly pages: number[] = [];
+
+  page(after: string, limit: number): ReturnType<ClusterNamesRpc["page"]> {
+    this.pages.push(limit);
+    const behind = this.listed?.filter(({ name }) => name > after);
+    return Promise.resolve(behind ? { clusters: behind.slice(0, limit), isLast: behind.length <= limit } : null);
+  }
 
   of(name: string) {
     const state = (): ClusterState => this.states.get(name) ?? { phase: "active", id: name, createdAt: 0, controllers: null };
     return {
       look: () => this.#answer(`look ${name}`, state()),
+      listed: (stamp: string) => this.#answer(`listed ${name} ${stamp}`, state()),
       open: () => {
         const opened = state().phase === "absent";
         if (opened) this.states.delete(name);

@@ -254,7 +254,7 @@ describe("/clusters/{name}", () => {
         location: null,
         controllers: null,
         running: [...ENDPOINTS, "garbage-collector-controller", "namespace-controller", ...OTHERS],
-        status: { phase: "Active" },
+        status: { phase: "Active", url: `http://h/clusters/${name}` },
       },
     ]);
     expect(fake.calls).toContainEqual({ object: `SERVICES_STORE ${name}/services`, method: "ensureBootstrapped" });
@@ -378,11 +378,11 @@ describe("/clusters/{name}", () => {
         apiVersion: "servicenet.dev/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z", deletionTimestamp: "1970-01-01T00:00:01Z" },
         location: null,
-        status: { phase: "Terminating", objects: 9, wiped: 0 },
+        status: { phase: "Terminating", objects: 9, wiped: 0, url: `http://h/clusters/${name}` },
       },
     ]);
     fake.records.states.set(name, DELETING);
-    expect((await send("GET", "")).body["status"]).toEqual({ phase: "Terminating", objects: 16, wiped: 3 });
+    expect((await send("GET", "")).body["status"]).toMatchObject({ phase: "Terminating", objects: 16, wiped: 3 });
     expect((await send("DELETE", "")).code).toBe(202);
     fake.records.states.set(name, ABSENT);
     expect((await send("GET", "")).code).toBe(404);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { attributesOf } from "../../../../src/access/authorization/request-attributes";
 import { nodeHealthQuestion } from "../../../../src/proxy-health/rules/health-question";
 import {
+  clustersAsked,
   isForAnybody,
   isServers,
   LISTED_PATHS,
@@ -45,13 +46,14 @@ describe("the table of paths", () => {
 
   it("rights: who asks without the right to a path is named here", () => {
     expect(pathsWith({ right: "anybody" })).toEqual(["/healthz", "/livez", "/readyz"]);
-    expect(pathsWith({ right: "server" })).toEqual(["/admin/tokens", "/admin/tokens/*", "/clusters/:name"]);
+    expect(pathsWith({ right: "server" })).toEqual(["/admin/tokens", "/admin/tokens/*"]);
+    expect(pathsWith({ right: "clusters" })).toEqual(["/clusters", "/clusters/:name"]);
     expect(pathsWith({ right: "balancer" })).toEqual(["/nodes/*"]);
     expect(pathsWith({ right: "resource" })).toEqual(["/api/:version/*", "/apis/:group/:version/*"]);
   });
 
   it("scopes: what is not below the prefix of each cluster is named here", () => {
-    expect(pathsWith({ clusters: "default" })).toEqual(["/admin/tokens", "/admin/tokens/*"]);
+    expect(pathsWith({ clusters: "default" })).toEqual(["/admin/tokens", "/admin/tokens/*", "/clusters"]);
     expect(pathsWith({ clusters: "itself" })).toEqual(["/nodes/targets", "/nodes/*"]);
     expect(pathsWith({ clusters: "none" })).toEqual(["/clusters/:name"]);
     expect(pathsWith({ clusters: "existing" })).toEqual(expect.arrayContaining(["/metrics", "/ranges", "/check"]));
@@ -89,6 +91,25 @@ it.each([
   ["", false],
 ])("isForAnybody %s: %s", (path, want) => {
   expect(isForAnybody(path)).toBe(want);
+});
+
+it.each([
+  ["GET", "default", "/clusters", "list", ""],
+  ["HEAD", "default", "/clusters", "list", ""],
+  ["GET", "", "/clusters/blue", "get", "blue"],
+  ["POST", "default", "/clusters", undefined, undefined],
+  ["PUT", "", "/clusters/blue", undefined, undefined],
+  ["DELETE", "", "/clusters/blue", undefined, undefined],
+  ["GET", "blue", "/clusters", undefined, undefined],
+  ["GET", "default", "/clusters/blue", undefined, undefined],
+  ["GET", "default", "/clusters/", undefined, undefined],
+  ["GET", "", "/clusters/", undefined, undefined],
+  ["GET", "", "/clusters/blue/api", undefined, undefined],
+  ["GET", "", "/clusters/a%2Fb", undefined, undefined],
+])("clustersAsked %s %j %s: %s", (method, cluster, path, verb, name) => {
+  const asked = clustersAsked(method, cluster, path);
+  expect([asked?.verb, asked?.name]).toEqual([verb, name]);
+  if (asked) expect([asked.group, asked.resource, asked.namespace, asked.subresource]).toEqual(["servicenet.dev", "clusters", "", ""]);
 });
 
 it.each([

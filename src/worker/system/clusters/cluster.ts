@@ -1,23 +1,21 @@
 /**
- * Clusters themselves, for the operator of the server:
+ * A cluster itself, for the operator of the server:
  *
  *   GET    /clusters/{name}    whether it exists, which controllers run there, and the progress of its deletion
  *   PUT    /clusters/{name}    makes it, as an administrator's first write would; with {"controllers": […]} those run there, with null those of the variable;
  *                              {"location": …} says where a new one is, which nothing changes afterwards
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
-import type { Env } from "../../../durable-objects/platform/env";
-import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../api/meta/field-errors";
-import { validateDNS1123Label } from "../../api/meta/names";
-import { forbidden, invalid, methodNotAllowed, notFound, type Status } from "../../api/meta/status";
-import { OWN_DOMAIN } from "../../api/meta/own-annotation";
-import { rfc3339Seconds } from "../../api/meta/time";
-import type { ClusterState } from "../../tenancy/rpc";
-import { DEFAULT_CLUSTER, locationOf } from "../../tenancy/cluster-id";
-import { isLocation, LOCATIONS } from "../../tenancy/location";
-import { checkControllers } from "../../core/config/controllers";
-import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
-import { ensureBootstrapped } from "../routing/bootstrap";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../../api/meta/field-errors";
+import { validateDNS1123Label } from "../../../api/meta/names";
+import { forbidden, invalid, methodNotAllowed, notFound, type Status } from "../../../api/meta/status";
+import type { ClusterState } from "../../../tenancy/rpc";
+import { DEFAULT_CLUSTER, locationOf } from "../../../tenancy/cluster-id";
+import { isLocation, LOCATIONS } from "../../../tenancy/location";
+import { checkControllers } from "../../../core/config/controllers";
+import { CONTROLLERS } from "../../../../durable-objects/platform/controllers";
+import { ensureBootstrapped } from "../../routing/bootstrap";
 import {
   beingDeleted,
   type ClusterBeginning,
@@ -29,25 +27,26 @@ import {
   openCluster,
   removeCluster,
   setControllers,
-} from "../routing/known-clusters";
-import { configOf } from "../routing/config-guard";
-import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../http/answer/respond";
-import { urlOf } from "../http/read/request-url";
+} from "../../routing/known-clusters";
+import { configOf } from "../../routing/config-guard";
+import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../../http/answer/respond";
+import { urlOf } from "../../http/read/request-url";
 import { readClusterBody } from "./cluster-body";
-
-/** The document: a kind of this server alone. */
-const API_VERSION = `${OWN_DOMAIN}/v1`;
+import { CLUSTER_API_VERSION, clusterMetadata, clusterUrls } from "./cluster-document";
 
 interface ClusterRequest {
   env: Env;
   name: string;
   rendering: TextRendering;
+  /** the address of its server */
+  url: string;
 }
 
 /** `segment`: the last of the path, percent-encoded. */
 export function clusterResponse(env: Env, request: Request, segment: string): Promise<Response> {
   const rendering = renderingOf("json", urlOf(request).query, request.headers.get("User-Agent") ?? "");
-  const asked: ClusterRequest = { env, name: decoded(segment), rendering };
+  const name = decoded(segment);
+  const asked: ClusterRequest = { env, name, rendering, url: clusterUrls(request)(name) };
   const problems = validateDNS1123Label(asked.name);
   switch (request.method) {
     case "GET":
@@ -138,22 +137,18 @@ async function removed(asked: ClusterRequest): Promise<Response> {
 }
 
 /** A cluster that is implied is there without a record. */
-function described({ env, name, rendering }: ClusterRequest, code: number, state: ClusterState): Response {
+function described({ env, name, rendering, url }: ClusterRequest, code: number, state: ClusterState): Response {
   const deletion = state.phase === "deleting" ? state : undefined;
   const own = state.phase === "active" ? state.controllers : null;
   const config = configOf(env);
   if (!config.ok) return statusResponse(config.error, rendering);
   const document = {
     kind: CLUSTER.kind,
-    apiVersion: API_VERSION,
-    metadata: {
-      name,
-      ...(state.phase !== "absent" && !isImplied(env, name) ? { creationTimestamp: rfc3339Seconds(state.createdAt) } : {}),
-      ...(deletion ? { deletionTimestamp: rfc3339Seconds(deletion.deletedAt) } : {}),
-    },
+    apiVersion: CLUSTER_API_VERSION,
+    metadata: clusterMetadata({ name, ...(state.phase === "absent" || isImplied(env, name) ? {} : state) }),
     location: (state.phase !== "absent" && locationOf(state.id)) || null,
     ...(deletion ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers, config.value) }),
-    status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped } : { phase: "Active" },
+    status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped, url } : { phase: "Active", url },
   };
   return jsonResponse(code, JSON.stringify(document), rendering);
 }

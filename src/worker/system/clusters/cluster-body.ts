@@ -1,9 +1,9 @@
 /** The body of PUT /clusters/{name}: the settings of the cluster. A client may send the document that GET answers. */
-import type { Env } from "../../../durable-objects/platform/env";
-import { badRequest, type Status } from "../../api/meta/status";
-import { err, ok, type Result } from "../../core/base/result";
-import { configOf } from "../routing/config-guard";
-import { readJsonObject } from "../http/read/read-json";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { badRequest, type Status } from "../../../api/meta/status";
+import { err, ok, type Result } from "../../../core/base/result";
+import { configOf } from "../../routing/config-guard";
+import { readJsonObject } from "../../http/read/read-json";
 
 export interface ClusterBody {
   /** entries of a list of controllers, unchecked; null = the variable's; undefined = as they are */

@@ -1,0 +1,51 @@
+/** A cluster as clients read it: what GET /clusters/{name} and GET /clusters have in common. */
+import { OWN_DOMAIN } from "../../../api/meta/own-annotation";
+import { rfc3339Seconds } from "../../../api/meta/time";
+import type { Location } from "../../../tenancy/location";
+import { authorityOf } from "../../http/read/authority";
+
+/** The document: a kind of this server alone. */
+export const CLUSTER_API_VERSION = `${OWN_DOMAIN}/v1`;
+
+/** The resource, as rules name it. */
+export const CLUSTERS = `clusters.${OWN_DOMAIN}`;
+
+/** `Unknown`: its record does not answer. */
+export type ClusterPhase = "Active" | "Terminating" | "Unknown";
+
+/** Times in milliseconds since the epoch. `createdAt`: absent = nobody knows, as of a cluster that is taken as made. `deletedAt`: absent or 0 = nobody deletes it. */
+export interface ShownCluster {
+  readonly name: string;
+  readonly phase: ClusterPhase;
+  readonly createdAt?: number;
+  readonly deletedAt?: number;
+  /** undefined = wherever its objects were called first */
+  readonly location: Location | undefined;
+  readonly url: string;
+}
+
+export interface ClusterMetadata {
+  name: string;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+}
+
+export function clusterMetadata({
+  name,
+  createdAt,
+  deletedAt = 0,
+}: Pick<ShownCluster, "name" | "createdAt" | "deletedAt">): ClusterMetadata {
+  return {
+    name,
+    ...(createdAt !== undefined ? { creationTimestamp: rfc3339Seconds(createdAt) } : {}),
+    ...(deletedAt > 0 ? { deletionTimestamp: rfc3339Seconds(deletedAt) } : {}),
+  };
+}
+
+/** Where the cluster's server is for whoever asks: under the scheme and the host of his own request. A client without a Host header reads the path alone. */
+export function clusterUrls(request: Request): (name: string) => string {
+  const authority = authorityOf(request);
+  const scheme = request.url.startsWith("https:") ? "https" : "http";
+  const origin = authority === "" ? "" : `${scheme}://${authority}`;
+  return (name) => `${origin}/clusters/${name}`;
+}

@@ -1,0 +1,111 @@
+/** Who reads clusters, with the whole Worker: the rules of the cluster `default` decide. Other tests have clusters there, too: each asks for its own. */
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { AccessWorld, type Answer } from "../../support/access/access-world";
+import { PATIENCE } from "../../support/objects/patience";
+
+const RBAC = "/clusters/default/apis/rbac.authorization.k8s.io/v1";
+
+let world: AccessWorld;
+beforeEach(async () => (world = await new AccessWorld().begin()));
+
+/** The list as this path reaches it: AccessWorld puts others into its cluster. */
+const LIST = "/clusters/default/clusters";
+
+interface Item {
+  metadata: { name: string };
+  status: { phase: string };
+}
+
+/** The phase of the cluster in the list of an administrator, read page by page; undefined = it is not there. */
+async function phaseOf(name: string): Promise<string | undefined> {
+  let token = "";
+  do {
+    const { code, body } = await world.ask("GET", `${LIST}?limit=100${token === "" ? "" : `&continue=${token}`}`);
+    expect(code).toBe(200);
+    const found = (body["items"] as Item[]).find(({ metadata }) => metadata.name === name);
+    if (found) return found.status.phase;
+    token = (body["metadata"] as { continue?: string }).continue ?? "";
+  } while (token !== "");
+  return undefined;
+}
+
+/** Who may do this in `default`; names are those of the world, so that no test meets another. */
+async function grant(user: string, rule: object): Promise<void> {
+  for (const [path, object] of [
+    ["clusterroles", { metadata: { name: user }, rules: [rule] }],
+    [
+      "clusterrolebindings",
+      {
+        metadata: { name: user },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: user },
+        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+      },
+    ],
+  ] as const) {
+    await world.make(`${RBAC}/${path}`, object);
+  }
+}
+
+/** Asks until the new rules count. */
+async function comesTo(code: number, ask: () => Promise<Answer>): Promise<Answer> {
+  return vi.waitFor(async () => {
+    const answer = await ask();
+    expect(answer.code).toBe(code);
+    return answer;
+  }, PATIENCE);
+}
+
+describe("the list of clusters", () => {
+  it("a cluster: is in it from its beginning to its end, and again when it is made anew", async () => {
+    const { cluster } = world;
+    expect(await phaseOf(cluster)).toBe("Active");
+    expect((await world.ask("DELETE", `/clusters/${cluster}`)).code).toBe(202);
+    expect([undefined, "Terminating"]).toContain(await phaseOf(cluster));
+    await vi.waitFor(async () => expect((await world.ask("GET", `/clusters/${cluster}`)).code).toBe(404), PATIENCE);
+    expect(await phaseOf(cluster)).toBeUndefined();
+    expect((await world.ask("PUT", `/clusters/${cluster}`)).code).toBe(201);
+    expect(await phaseOf(cluster)).toBe("Active");
+  });
+
+  it("default, which is taken as made: is in it", async () => {
+    expect(await phaseOf("default")).toBe("Active");
+  });
+
+  it("who has no rights in default: 403 in upstream's words; with the right to list: all of them; with one name: that one", async () => {
+    const user = `reader-of-${world.cluster}`;
+    const token = await world.tokenOf(user);
+    const list = () => world.ask("GET", LIST, { token });
+    const get = (name: string) => world.ask("GET", `/clusters/${name}`, { token });
+    const refused = await list();
+    expect([refused.code, refused.body.message]).toEqual([
+      403,
+      `clusters.servicenet.dev is forbidden: User "${user}" cannot list resource "clusters" in API group "servicenet.dev" at the cluster scope`,
+    ]);
+    const named = `clusters.servicenet.dev "${world.cluster}" is forbidden: User "${user}" cannot get resource "clusters" in API group "servicenet.dev" at the cluster scope`;
+    expect((await get(world.cluster)).body.message).toBe(named);
+    await grant(user, { apiGroups: ["servicenet.dev"], resources: ["clusters"], verbs: ["get"], resourceNames: [world.cluster] });
+    await comesTo(200, () => get(world.cluster));
+    expect([(await get("default")).code, (await list()).code]).toEqual([403, 403]);
+    const lister = `lister-of-${world.cluster}`;
+    const listerToken = await world.tokenOf(lister);
+    await grant(lister, { apiGroups: ["servicenet.dev"], resources: ["clusters"], verbs: ["list"] });
+    await comesTo(200, () => world.ask("GET", LIST, { token: listerToken }));
+    expect((await world.ask("GET", `/clusters/${world.cluster}`, { token: listerToken })).code).toBe(403);
+  });
+
+  it("rights in default, however many: make and delete no cluster", async () => {
+    const user = `owner-of-${world.cluster}`;
+    const token = await world.tokenOf(user);
+    await grant(user, { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });
+    await comesTo(200, () => world.ask("GET", LIST, { token }));
+    for (const method of ["PUT", "DELETE"]) expect((await world.ask(method, `/clusters/${world.cluster}`, { token })).code).toBe(403);
+    expect([(await world.ask("POST", LIST, { token })).code, (await world.ask("POST", LIST)).code]).toEqual([403, 405]);
+  });
+
+  it("rights in another cluster: none here, and the list is nowhere but at the root", async () => {
+    const token = await world.tokenOf("admin", { groups: ["system:masters"], clusters: [world.cluster] });
+    for (const path of [LIST, `/clusters/${world.cluster}`]) expect((await world.ask("GET", path, { token })).code).toBe(403);
+    expect((await world.ask("GET", "/clusters", { token })).code).toBe(404);
+    expect((await world.ask("GET", LIST, { token: "" })).code).toBe(401);
+  });
+});

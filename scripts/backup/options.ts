@@ -3,33 +3,40 @@ import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/ta
 import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
 import { parseCommandLine } from "../terminal/command-line";
+import type { AllClusters } from "./all-clusters";
 import { assertReplaceable } from "./write-file";
 
-interface BackupOptions {
-  target: Target;
-  file: string;
-}
+/** One cluster into a file, or all of a server into a folder. */
+type BackupOptions = { target: Target; file: string; folder?: undefined } | (AllClusters & { file?: undefined });
 
 export const usage = `Usage: npm run backup -- --file FILE [options]
+       npm run backup -- --all --folder FOLDER [options]
 
 Writes everything that a cluster's API serves, but Events, into one file of JSON Lines, for npm run restore.
 
   --file FILE         where to; an earlier backup there is replaced
+  --all               each cluster of the server, one after the other, into FOLDER/NAME.jsonl; --server is the server's own address
+  --folder FOLDER     of --all; made where it is not there
 ${targetUsage}
   --help              this text
 
-Exit code: 0 done, 1 it did not work, 2 wrong arguments, 3 done, but the addresses of the cluster contradict each other (npm run check).`;
+Exit code: 0 done, 1 it did not work, 2 wrong arguments, 3 done, but the addresses of the cluster contradict each other (npm run check).
+With --all: 1 where one of the clusters could not be backed up; the others are.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<BackupOptions | "help"> {
   const parsed = parseCommandLine("npm run backup", {
     args,
-    options: { ...targetOptions, file: { type: "string" } },
+    options: { ...targetOptions, file: { type: "string" }, all: { type: "boolean" }, folder: { type: "string" } },
   });
   if (parsed === "help") return "help";
-  const { values } = parsed;
-  if (!values.file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
-  const file = userPath(values.file);
-  assertReplaceable(file);
-  return { target: await targetOf(values), file };
+  const { file, all = false, folder, cluster } = parsed.values;
+  if (!all && folder !== undefined) throw new UserError("--folder: goes with --all");
+  if (all && (file !== undefined || cluster !== undefined)) throw new UserError("--all: goes with neither --file nor --cluster");
+  if (all && !folder) throw new UserError("--all: needs --folder FOLDER");
+  if (!all && !file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
+  const path = userPath((all ? folder : file) ?? "");
+  if (!all) assertReplaceable(path);
+  const target = await targetOf(parsed.values);
+  return all ? { target, folder: path } : { target, file: path };
 }

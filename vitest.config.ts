@@ -20,7 +20,10 @@ export default defineConfig({
     cloudflareTest({
       wrangler: { configPath: "./wrangler.toml" },
       // Tests of access make variables of their own, and those of backups give the bucket to the Worker.
-      miniflare: { r2Buckets: ["TEST_BUCKET"], bindings: { AUTHORIZATION_MODE: "AlwaysAllow", IMPLICIT_DEFAULT_CLUSTER: "true" } },
+      miniflare: {
+        r2Buckets: ["TEST_BUCKET"],
+        bindings: { AUTHORIZATION_MODE: "AlwaysAllow", IMPLICIT_DEFAULT_CLUSTER: "true", IMPLICIT_CLUSTERS: "true" },
+      },
     }),
   ],
   test: {

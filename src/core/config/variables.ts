@@ -307,6 +307,15 @@ export const VARIABLES = {
     meaning: "`true`: the first request makes the cluster `default`, as in tests and `wrangler dev` ([clusters](clusters.md))",
     read: trueOrFalse,
   }),
+  /** an administrator's request that may make an object begins its cluster where nobody has made it */
+  impliesClusters: variable({
+    name: "IMPLICIT_CLUSTERS",
+    byDefault: "false",
+    deployed: "false",
+    meaning:
+      "`true`: an administrator's first create makes its cluster, for use on a machine of your own ([clusters](clusters.md#beginning))",
+    read: trueOrFalse,
+  }),
   /** between two backups of a cluster into the bucket; 0 = none */
   backupIntervalHours: variable({
     name: "BACKUP_INTERVAL_HOURS",

@@ -11,7 +11,7 @@ import { parseTimeout } from "../http/read/query";
 import { renderingOf, statusResponse } from "../http/answer/respond";
 import { wakeForAccounts } from "../access/default-policy";
 import { renewServed } from "../routing/identity";
-import { inCluster, madeAnew, nearSender } from "../routing/known-clusters";
+import { BY_ITSELF, inCluster, madeAnew, nearSender } from "../routing/known-clusters";
 import type { RequestInfo, RequestTarget, TargetKind } from "../routing/request-info";
 import type { ResourceRequest } from "../handlers/resource-request";
 import type { TargetRequest } from "./target-request";
@@ -33,7 +33,7 @@ export interface ObjectRoute<K extends ObjectKind> {
   representations(info: RequestInfo): readonly string[];
   /** whether the request is not counted among those under way; absent = by its verb alone */
   isUncounted?(query: URLSearchParams, headers: Headers): boolean;
-  /** whether the request makes its cluster where it is not there; absent = it does not */
+  /** whether the request may make its cluster where it is not there; absent = it may not */
   begins?(request: ResourceRequest): boolean;
   /** `request.info.cluster` is the id of the cluster */
   answer(request: ResourceRequest, target: RequestTarget<K>): Promise<Response>;
@@ -85,7 +85,7 @@ async function answered<K extends ObjectKind>(route: ObjectRoute<K>, asked: Targ
     waitUntil,
   };
   let servedId: string | undefined;
-  const begins = route.begins?.(resourceRequest) ? nearSender(request) : undefined;
+  const begins = route.begins?.(resourceRequest) ? (config.impliesClusters ? nearSender(request) : BY_ITSELF) : undefined;
   const answer = inCluster({ env, name: cluster, begins, refusal }, (id) => {
     // The rules of a former life of the name say nothing about this one.
     if (access.clusterId !== undefined && access.clusterId !== id) return statusResponse(madeAnew(), refusal);

@@ -91,7 +91,7 @@ export const REPORT: ObjectRoute<"report"> = {
   },
 };
 
-/** Only a request that may make an object begins a cluster; a dry run makes none, and only an administrator of the server makes a cluster. */
+/** Only a request that may make an object may begin a cluster; a dry run makes none, and only an administrator of the server makes a cluster. */
 function beginsCluster({ access, info, query, request }: ResourceRequest): boolean {
   const patchType = info.verb === "patch" ? patchTypeOf(request.headers.get("Content-Type")) : undefined;
   return access.makesClusters && mayCreate(info, patchType) && !query.has("dryRun");

@@ -1,6 +1,6 @@
 /**
- * Which objects a cluster's name stands for. A cluster begins with an administrator's first request that may make an object, or with PUT
- * /clusters/{name}. A read begins no cluster, and does not call the record of a cluster that was never made. Where the configuration takes the cluster
+ * Which objects a cluster's name stands for. A cluster begins with PUT /clusters/{name}. With IMPLICIT_CLUSTERS it begins with an administrator's first
+ * request that may make an object, too. A read begins no cluster, and does not call the record of a cluster that was never made. Where the configuration takes the cluster
  * `default` as made, nobody asks about it.
  */
 import { Batched, type Beside } from "../../core/base/batched";
@@ -18,6 +18,8 @@ import { ASKED_TOGETHER, KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http
 import { call, ClusterGone } from "./call";
 import { configOf } from "./config-guard";
 import { type Rendering, statusResponse } from "../http/answer/respond";
+
+type Begins = ClusterBeginning | typeof BY_ITSELF;
 
 export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "Cluster" };
 
@@ -38,13 +40,16 @@ export function nearSender(request: Request): ClusterBeginning {
   };
 }
 
+/** Of a request that may make an object, but no cluster: the refusal says who makes it. */
+export const BY_ITSELF = "by itself";
+
 /**
  * What `answer` makes of the cluster's id; a Status when there is no such cluster.
  *
  * @param begins where the request makes the cluster; undefined = it makes none
  */
 export async function inCluster(
-  { env, name, begins, refusal = "compact" }: { env: Env; name: string; begins?: ClusterBeginning | undefined; refusal?: Rendering },
+  { env, name, begins, refusal = "compact" }: { env: Env; name: string; begins?: Begins | undefined; refusal?: Rendering },
   answer: (id: string) => Response | Promise<Response>,
 ): Promise<Response> {
   if (isImplied(env, name)) return answer(name);
@@ -69,8 +74,8 @@ export async function inDefaultCluster(env: Env, beside: Beside, answer: (id: st
 }
 
 /** The id of the active cluster, or the Status that says why there is none. */
-async function find(env: Env, name: string, begins: ClusterBeginning | undefined): Promise<string | Status> {
-  const found = begins ? await openCluster(env, name, begins) : await seek(env, name);
+async function find(env: Env, name: string, begins: Begins | undefined): Promise<string | Status> {
+  const found = begins && begins !== BY_ITSELF ? await openCluster(env, name, begins) : await seek(env, name);
   if (!found.ok) return found.error;
   if (typeof found.value === "string") return found.value;
   const state = "state" in found.value ? found.value.state : found.value;
@@ -78,7 +83,7 @@ async function find(env: Env, name: string, begins: ClusterBeginning | undefined
     case "active":
       return state.id;
     case "absent":
-      return notFound(CLUSTER, name);
+      return begins ? unmade(name) : notFound(CLUSTER, name);
     case "deleting":
       return begins ? beingDeleted(name) : notFound(CLUSTER, name);
   }
@@ -203,6 +208,12 @@ function certain(isMade: Result<boolean | string | null, Status> | undefined): R
 /** Another cluster has the name than the one that was meant. The request was not carried out and may be sent again. */
 export function madeAnew(): Status {
   return serviceUnavailable("the cluster was made anew, try again", RETRY_AFTER_SECONDS);
+}
+
+/** A write into a cluster that nobody made, by somebody who may make it. */
+function unmade(name: string): Status {
+  const status = notFound(CLUSTER, name);
+  return { ...status, message: `${status.message ?? ""}: no write makes a cluster; PUT /clusters/${name} does` };
 }
 
 export function beingDeleted(name: string): Status {

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const config = readRuntimeConfig("wrangler.toml", {});
   const contents = bundle(config).text;
   const options = Object.entries(WORKERS).map(([name, vars]) => {
-    const { worker } = readRuntimeConfig("wrangler.toml", { AUTHORIZATION_MODE: "AlwaysAllow", ...vars });
+    const { worker } = readRuntimeConfig("wrangler.toml", { AUTHORIZATION_MODE: "AlwaysAllow", IMPLICIT_CLUSTERS: "true", ...vars });
     const own = name === config.name;
     const objects = Object.entries(worker.durableObjects ?? {}).map(([binding, object]) => {
       const className = typeof object === "string" ? object : object.className;

@@ -88,8 +88,11 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
   return { output: () => text, ended, pid, printed };
 }
 
-/** What tests compare is to be the same on every machine: neither its address nor its name is told. */
-const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME="];
+/**
+ * What tests compare is to be the same on every machine: neither its address nor its name is told. Clusters begin with the first write of a test, unless
+ * their beginning is what it looks at.
+ */
+const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME=", "--var", "IMPLICIT_CLUSTERS=true"];
 
 /**
  * Starts a server on the data folder and waits for its ready line. Its port is nobody else's until this process ends. `secure`: with HTTPS and

@@ -133,7 +133,7 @@ export class TwoReleases {
       ...worker,
       name,
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-      bindings: { ...worker.bindings, ADMIN_TOKEN_HASHES: this.#hash, LOG_LEVEL: "info" },
+      bindings: { ...worker.bindings, ADMIN_TOKEN_HASHES: this.#hash, IMPLICIT_CLUSTERS: "true", LOG_LEVEL: "info" },
       durableObjects: Object.fromEntries(objects) as WorkerOptions["durableObjects"],
       kvNamespaces: { DIRECTORY: directory },
       modules: front === undefined ? [code] : [{ type: "ESModule", path: "index.js", contents: front }, code],

@@ -162,6 +162,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     // Tests of access make variables of their own.
     AUTHORIZATION_MODE: "AlwaysAllow",
     IMPLICIT_DEFAULT_CLUSTER: "true",
+    IMPLICIT_CLUSTERS: "true",
     ...vars,
   } as unknown as Env;
   return { env, calls, directory, facts, records, shards };

@@ -2,7 +2,7 @@
  * A cluster itself, for the operator of the server:
  *
  *   GET    /clusters/{name}    whether it exists, which controllers run there, and the progress of its deletion
- *   PUT    /clusters/{name}    makes it, as an administrator's first write would; with {"controllers": […]} those run there, with null those of the variable;
+ *   PUT    /clusters/{name}    makes it; with {"controllers": […]} those run there, with null those of the variable;
  *                              {"location": …} says where a new one is, which nothing changes afterwards
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */

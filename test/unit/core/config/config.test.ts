@@ -95,6 +95,7 @@ describe("parseConfig: defaults and accepted values", () => {
         anonymousNodeHealth: false,
         staticBandGuard: false,
         impliesDefaultCluster: false,
+        impliesClusters: false,
         backupIntervalHours: 24,
         backupsKept: 7,
         rootCertificates: "",

@@ -22,12 +22,15 @@ const APPLIED = '{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"}}'
 const DELETING: ClusterState = { phase: "deleting", id: "x", createdAt: 1_000, deletedAt: 2_000, objects: 16, wiped: 3 };
 const ABSENT: ClusterState = { phase: "absent" };
 
+/** As on a deployment: only PUT makes a cluster. */
+const OFF: Partial<Env> = { IMPLICIT_CLUSTERS: "false" };
+
 let clusters = 0;
 
 /** A cluster of a name that no test before has made this isolate know. */
-function aCluster(state?: ClusterState, answers: Answers = {}) {
+function aCluster(state?: ClusterState, answers: Answers = {}, vars: Partial<Env> = {}) {
   const name = `cluster-${++clusters}`;
-  const fake = fakeEnv(answers);
+  const fake = fakeEnv(answers, vars);
   if (state) fake.records.states.set(name, state);
   const send = async (method: string, path: string, body?: string, type = "application/json") => {
     const headers = { "Content-Type": type };
@@ -92,6 +95,27 @@ describe("a cluster that there is not", () => {
     expect([code, body["message"]]).toEqual([404, `clusters "${name}" not found`]);
     expect(objects(fake)).toEqual([]);
     expect(fake.records.calls.filter((call) => call.startsWith("open"))).toEqual([]);
+  });
+
+  it.each([
+    ["POST", "/api/v1/namespaces/default/services", SERVICE],
+    ["PUT", LEASE, '{"metadata":{"name":"a"}}'],
+    ["PATCH", "/api/v1/namespaces/default/services/web?fieldManager=me", APPLIED, "application/apply-patch+yaml"],
+  ])("%s %s, unless IMPLICIT_CLUSTERS: 404 that says how to make it, and nothing is made", async (method, path, text, type?: string) => {
+    const { name, fake, send } = aCluster(ABSENT, {}, OFF);
+    const { code, body } = await send(method, path, text, type);
+    const how = `clusters "${name}" not found: no write makes a cluster; PUT /clusters/${name} does`;
+    expect([code, body["message"], body["reason"]]).toEqual([404, how, "NotFound"]);
+    expect([objects(fake), fake.records.calls.filter((call) => call.startsWith("open"))]).toEqual([[], []]);
+    expect((await send("PUT", "")).code).toBe(201);
+    expect((await send(method, path, text, type)).code).toBeLessThan(300);
+  });
+
+  it.each([{}, OFF])("one that is being deleted, with %j: its maker's writes are 409, other requests 404", async (vars) => {
+    const { send } = aCluster(DELETING, {}, vars);
+    const post = await send("POST", "/api/v1/namespaces/default/services", SERVICE);
+    expect([post.code, post.body["message"]]).toEqual([409, expect.stringContaining("the cluster is being deleted")]);
+    expect((await send("GET", "/api/v1/namespaces/default/services")).code).toBe(404);
   });
 
   it("a dry run: begins no cluster", async () => {

@@ -27,7 +27,11 @@ export default defineConfig({
     }),
   ],
   test: {
-    include: slow ? ["test/object/slow/*.test.ts"] : further ? ["test/object/further/*.test.ts"] : quick,
+    include: slow
+      ? ["test/object/slow/*.test.ts"]
+      : further
+        ? ["test/object/further/*.test.ts", "test/object/further/economy/*.test.ts"]
+        : quick,
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.
     isolate: slow,

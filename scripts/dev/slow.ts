@@ -32,20 +32,26 @@ Exit code: 0 everything passed, 1 something failed or nothing ran, 2 wrong optio
 const PURE = "vitest.pure.config.ts";
 const E2E = "vitest.e2e.config.ts";
 
-/** Files with random histories, of which `npm test` runs few. */
+/** Files with random histories that `npm test` leaves to .ci/run. */
+const FURTHER_HISTORIES = [
+  ...["allocation", "endpoints", "handing-over", "proxy-health", "repair"].map((name) => `test/sim/further/${name}.test.ts`),
+  "test/unit/addresses/coordinator/coordinator-crash.further.test.ts",
+  "test/unit/api/store/engine/store-engine-turns-random.further.test.ts",
+  "test/unit/controllers/followed/kept-rows-random.further.test.ts",
+  "test/unit/endpoints/controller/pass-kit-random.further.test.ts",
+  "test/unit/nodes/lifecycle/lifecycle-pass-random.further.test.ts",
+];
+
+/** Files with random histories, of which `npm test` runs few or none. */
 const HISTORIES = [
-  ...["allocation", "endpoints", "handing-over", "proxy-health", "quotas", "repair"].map((name) => `test/sim/${name}.test.ts`),
+  ...FURTHER_HISTORIES,
+  "test/sim/quotas.test.ts",
   "test/unit/addresses/alloc/pool.model.test.ts",
-  "test/unit/addresses/coordinator/coordinator-crash.test.ts",
   "test/unit/addresses/coordinator/state/topology-view.test.ts",
-  "test/unit/api/store/engine/store-engine-turns-random.test.ts",
   "test/unit/api/store/list/edge-lists.test.ts",
   "test/unit/api/store/list/kept-items.test.ts",
   "test/unit/api/store/list/row-pages.test.ts",
   "test/unit/clients/elector/elector-random.test.ts",
-  "test/unit/controllers/followed/kept-rows-random.test.ts",
-  "test/unit/endpoints/controller/pass-kit-random.test.ts",
-  "test/unit/nodes/lifecycle/lifecycle-pass-random.test.ts",
 ];
 
 /** Of the simulated histories whose seeds are the same in each run. */
@@ -107,6 +113,12 @@ await runProgram({
         () => vitest(`slow object tests of seed ${seed}`, { config: "vitest.config.ts", env: { ...env, ...memory, SIM_FIRST_SEED: seed } }),
         () => vitest("further object tests", { config: "vitest.config.ts", env: { ...memory, SERVICENET_FURTHER: "1" } }),
         () => vitest("slow simulations", { config: PURE, env }),
+        () =>
+          vitest(`further pure tests of seed ${seed}`, {
+            config: PURE,
+            exclude: FURTHER_HISTORIES,
+            env: { SERVICENET_FURTHER: "1", SIM_FIRST_SEED: seed },
+          }),
         () =>
           vitest(`random histories of seed ${seed}`, {
             config: PURE,

@@ -1,18 +1,11 @@
 /** What a store's object does besides its writes, through crashes and with a KV that may be wrong: one interleaving each. */
 import { describe, expect, it } from "vitest";
-import { OCCURRENCES } from "../support/sim/protocol-steps";
 import { servicesOf } from "../support/sim/watches/checks";
 import { SimulatedCrash } from "../support/sim/platform/journal";
-import { firstSeeds } from "../support/sim/platform/seeds";
 import { PASSING_NAMESPACE } from "../support/sim/clients";
 import { Scenario } from "../support/sim/scenario";
 import { DELETE } from "../support/worlds/store-world";
-import { runWholeHistory } from "../support/sim/histories/whole-history";
 
-/** Within so many histories each of the occurrences is met; most are within a few. */
-const MET_WITHIN = 100;
-/** These seeds together once met all of them: they are played first. */
-const MEETING = [16, 21, 4, 6, 11, 18];
 /** Longer than a copy takes from its demand until readers see it. */
 const PUBLISHED_MS = 5_000;
 
@@ -143,20 +136,6 @@ describe("services store", () => {
     expect(cluster.network.marks).toContain("default Service made again");
   });
 });
-
-it(`${MET_WITHIN} random histories: each occurrence is met, and a fault meets pokes of repair and batches of a namespace`, async () => {
-  const missing = new Set<string>([...OCCURRENCES, "pokeRepair", "emptyBatch"]);
-  const others = firstSeeds(MET_WITHIN).filter((seed) => !MEETING.includes(seed));
-  for (const seed of [...MEETING, ...others]) {
-    if (missing.size === 0) break;
-    const { marks } = await runWholeHistory({ seed });
-    for (const mark of marks) {
-      missing.delete(mark);
-      missing.delete(mark.slice(mark.lastIndexOf(" ") + 1));
-    }
-  }
-  expect([...missing]).toEqual([]);
-}, 240_000);
 
 /** The same request in the namespace that passes. */
 function creationIn(request: ReturnType<Scenario["api"]["creation"]>): ReturnType<Scenario["api"]["creation"]> {

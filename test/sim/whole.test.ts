@@ -1,30 +1,12 @@
 /**
- * Random histories of a whole cluster: the same for the same seed, and none of the protections may go unnoticed. How it does with many seeds
- * `npm run simulate` shows; `npm test` and .ci/run call it.
+ * Random histories of a whole cluster: the same for the same seed. How it does with many seeds `npm run simulate` shows; `npm test` and .ci/run call it.
+ * That they notice the loss of each protection is shown in further/sabotages.test.ts.
  */
 import { describe, expect, it } from "vitest";
-import { expectNoticed } from "../support/sim/watches/noticed";
 import { sabotages } from "../support/sim/sabotage/sabotages";
 import type { SimOptions } from "../support/sim/platform/platform";
 import { Scenario } from "../support/sim/scenario";
-import { type Often, runWholeHistory } from "../support/sim/histories/whole-history";
-
-/** Within so many histories the loss of a protection has to show; most do within a few. */
-const NOTICED_WITHIN = 1_000;
-/** Of what few histories notice: a seed that did. */
-const FIRST: Readonly<Record<string, number>> = {
-  "stale answer": 19,
-  "precondition of the collector": 7,
-  "age of orphans": 6,
-  "second look": 347,
-  "second poke": 12,
-};
-/** What its histories do many times as often: every change of the product moves the seeds that notice, and a search takes a few histories then. */
-const OFTEN: Readonly<Record<string, Often>> = {
-  "precondition of the collector": "families",
-  "age of orphans": "meddling",
-  "second poke": "namespaces",
-};
+import { runWholeHistory } from "../support/sim/histories/whole-history";
 
 describe("addresses of a range in deletion", () => {
   /** A Service gets one of a ServiceCIDR that is being deleted, from a store that has not heard of it and an owner that may. */
@@ -63,16 +45,4 @@ describe("random histories of a whole cluster", () => {
     // One shows that such commits make other histories.
     if (seed === 1) expect(report).not.toEqual(await runWholeHistory({ seed }));
   });
-
-  it.each(Object.entries(sabotages))(
-    "without %s: some history notices",
-    (name, sabotage) =>
-      expectNoticed({
-        name,
-        play: (seed) => runWholeHistory({ seed, sabotage: sabotage(), often: OFTEN[name] }),
-        first: FIRST[name],
-        within: NOTICED_WITHIN,
-      }),
-    240_000,
-  );
 });

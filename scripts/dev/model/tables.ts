@@ -31,7 +31,7 @@ export function boundTables(): string {
       ]),
     ),
     ...months().flatMap(({ what, parts }) => (parts ? [`### In parts: ${what}`, partsTable(parts)] : [])),
-    "The Worker's CPU and the time awake are assumptions, taken high. A request has 5 ms of CPU. A write keeps its object awake for 20 ms, a read for 5, and one that wakes it for 50. The runs of cron are the deployment's, and have a row of their own. Between these events nothing is awake: `test/object/slow/watch-sleep.test.ts` and `test/object/economy/between-events.test.ts` count it.",
+    "The Worker's CPU and the time awake are assumptions, taken high. A request has 5 ms of CPU. A write keeps its object awake for 20 ms, a read for 5, and one that wakes it for 50. The runs of cron are the deployment's, and have a row of their own. Between these events nothing is awake: `test/object/slow/watch-sleep.test.ts` and `test/object/further/economy/between-events.test.ts` count it.",
     "## What stays awake after an answer",
     "The timers of objects: each keeps its object awake until it rings or is cancelled, for so many seconds at most. A body that its client takes slowly keeps its object, too.",
     table(

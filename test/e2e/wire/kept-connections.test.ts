@@ -1,142 +1,26 @@
 /**
  * A refusal leaves its connection usable: clients send the next request on it. The runtime closes a connection when a request's body was left unread
- * for more than 64 KiB or a second.
+ * for more than 64 KiB or a second. Bodies of megabytes are sent to each refusal in slow/wire/kept-connections.test.ts.
  */
 import { describe, expect, it } from "vitest";
 import { Api } from "../../support/clients/api";
-import { type Body, KeptConnection, type RawRequest } from "../../support/clients/kept-connection";
-import { inFlight } from "../../support/server/metric";
-import { serverForTests, type TestServer } from "../../support/server/server-for-tests";
+import { type Body, KeptConnection } from "../../support/clients/kept-connection";
+import { bytes, expectKept, FRAMINGS, JSON_TYPE, type NamedBody, refusedWith, SERVICES } from "../../support/clients/refused-requests";
 
-const SERVICES = "/api/v1/namespaces/default/services";
-const JSON_TYPE = { "Content-Type": "application/json" };
-const ALIVE: RawRequest = { method: "GET", path: "/livez" };
+const TOO_LARGE = FRAMINGS.map((framing): NamedBody => [`a ${framing} body above the limit`, { framing, bytes: bytes(4_000_000) }]);
 
-const LARGEST = 3 * 1024 * 1024;
-
-const server = serverForTests(["--var", "FEATURE_GATES=MultiCIDRServiceAllocator=false,DisableAllocatorDualWrite=false"]);
+const { server } = refusedWith(
+  FRAMINGS.flatMap((framing): NamedBody[] => [
+    [`a small ${framing} body`, { framing, bytes: bytes(100) }],
+    [`a large ${framing} body`, { framing, bytes: bytes(150_000) }],
+    [`a slow ${framing} body`, { framing, bytes: bytes(200_000), pieces: 5, pauseMs: 15 }],
+  ]),
+);
 const api = new Api(() => server.url);
 
-const bytes = (length: number) => new Uint8Array(length).fill("x".charCodeAt(0));
-const BODIES: [string, Body][] = (["announced", "chunked"] as const).flatMap((framing): [string, Body][] => [
-  [`a small ${framing} body`, { framing, bytes: bytes(100) }],
-  [`a large ${framing} body`, { framing, bytes: bytes(2_000_000) }],
-  [`a ${framing} body above the limit`, { framing, bytes: bytes(4_000_000) }],
-  [`a slow ${framing} body`, { framing, bytes: bytes(200_000), pieces: 5, pauseMs: 15 }],
-]);
-
-interface Refusal {
-  what: string;
-  code: number;
-  request: RawRequest;
-}
-
-const REFUSALS: Refusal[] = [
-  { what: "an unknown path", code: 404, request: { method: "POST", path: "/nothing", headers: JSON_TYPE } },
-  { what: "an unknown group", code: 404, request: { method: "POST", path: "/apis/example.com/v1/widgets", headers: JSON_TYPE } },
-  { what: "an unknown resource", code: 404, request: { method: "POST", path: "/api/v1/namespaces/default/widgets", headers: JSON_TYPE } },
-  {
-    what: "a resource whose gate is off",
-    code: 404,
-    request: { method: "POST", path: "/apis/networking.k8s.io/v1/servicecidrs", headers: JSON_TYPE },
-  },
-  {
-    what: "a cluster that is not there",
-    code: 404,
-    request: { method: "DELETE", path: `/clusters/nowhere${SERVICES}/a`, headers: JSON_TYPE },
-  },
-  { what: "a name in a create", code: 405, request: { method: "POST", path: `${SERVICES}/a`, headers: JSON_TYPE } },
-  { what: "a method of no resource", code: 405, request: { method: "OPTIONS", path: SERVICES, headers: JSON_TYPE } },
-  { what: "a write of discovery", code: 405, request: { method: "POST", path: "/api", headers: JSON_TYPE } },
-  { what: "an unreadable timeout", code: 400, request: { method: "POST", path: `${SERVICES}?timeout=soon`, headers: JSON_TYPE } },
-  { what: "a bad encoding of the path", code: 400, request: { method: "POST", path: `${SERVICES}/%zz`, headers: JSON_TYPE } },
-  { what: "an unreadable dryRun", code: 422, request: { method: "POST", path: `${SERVICES}?dryRun=maybe`, headers: JSON_TYPE } },
-  {
-    what: "an Accept that is not served",
-    code: 406,
-    request: { method: "POST", path: SERVICES, headers: { ...JSON_TYPE, Accept: "text/html" } },
-  },
-  { what: "an unknown content type", code: 415, request: { method: "POST", path: SERVICES, headers: { "Content-Type": "text/plain" } } },
-  { what: "an unknown patch type", code: 415, request: { method: "PATCH", path: `${SERVICES}/kubernetes`, headers: JSON_TYPE } },
-  { what: "a page of another site", code: 403, request: { method: "POST", path: SERVICES, headers: { Origin: "https://example.com" } } },
-  { what: "a host that is not served", code: 403, request: { method: "POST", path: SERVICES, headers: { Host: "example.com" } } },
-  { what: "a malformed target", code: 400, request: { method: "POST", path: "services" } },
-  { what: "a malformed host", code: 400, request: { method: "POST", path: SERVICES, headers: { Host: "a b" } } },
-  { what: "a body that nobody reads", code: 200, request: { method: "GET", path: SERVICES, headers: JSON_TYPE } },
-];
-
-/** Two refusals on one connection, and a request that is served: the codes, or why there are none. */
-async function refusedTwice({ url, ca }: Pick<TestServer, "url" | "ca">, request: RawRequest, body: Body): Promise<string> {
-  const connection = await KeptConnection.open(url, ca || undefined);
-  try {
-    const codes: number[] = [];
-    for (const sent of [{ ...request, body }, { ...request, body }, ALIVE]) codes.push((await connection.send(sent)).code);
-    return codes.join(" ");
-  } catch (error) {
-    return String(error);
-  } finally {
-    connection.close();
-  }
-}
-
-/** The connection outlives the refusal with every body, all of them at once. */
-async function expectKept(
-  { code, request }: Omit<Refusal, "what">,
-  bodies: readonly [string, Body][] = BODIES,
-  by = server,
-): Promise<void> {
-  const outcomes = await Promise.all(bodies.map(async ([what, body]) => [what, await refusedTwice(by, request, body)]));
-  expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(bodies.map(([what]) => [what, `${code} ${code} 200`])));
-}
-
 describe("the connection of a refused request", () => {
-  it.each(REFUSALS)("$what ($code): serves the next request", (refusal) => expectKept(refusal));
-
   it("a body that is too large (413): serves the next request", () =>
-    expectKept(
-      { code: 413, request: { method: "POST", path: SERVICES, headers: JSON_TYPE } },
-      BODIES.filter(([, body]) => body.bytes.length > LARGEST),
-    ));
-});
-
-describe("the connection of a request for which there is no place", () => {
-  const narrow = serverForTests(
-    ["MAX_MUTATING_REQUESTS_INFLIGHT=1", "REQUEST_QUEUE_SECONDS=0", "FAIR_REQUESTS_MIN=0"].flatMap((text) => ["--var", text]),
-  );
-  const narrowApi = new Api(() => narrow.url);
-  /** It never ends in the time of a test, and never rests: a body that does gives its place back. */
-  const trickle: Body = { framing: "chunked", bytes: bytes(1_000), pieces: 1_000, pauseMs: 200 };
-
-  it("too many requests in flight (429): serves the next request", async () => {
-    const holder = await KeptConnection.open(narrow.url);
-    const request = { method: "POST", path: SERVICES, headers: JSON_TYPE };
-    const never = expect(holder.send({ ...request, body: trickle })).rejects.toThrow("the connection ended");
-    try {
-      await narrowApi.until(async () => (await inFlight(narrowApi))["mutating"] === 1, "the only place is taken");
-      await expectKept({ code: 429, request }, BODIES, narrow);
-    } finally {
-      holder.close();
-      await never;
-    }
-    await narrowApi.until(async () => (await inFlight(narrowApi))["mutating"] === 0, "the place is free again");
-  });
-});
-
-describe("the connection of a request that access refuses", () => {
-  const guarded = serverForTests([], { secure: true });
-  const create = (headers: RawRequest["headers"]): RawRequest => ({
-    method: "POST",
-    path: SERVICES,
-    headers: { ...JSON_TYPE, ...headers },
-  });
-
-  it("without a credential (401): serves the next request", () => expectKept({ code: 401, request: create({}) }, BODIES, guarded));
-
-  it("a wrong token (401): serves the next request", () =>
-    expectKept({ code: 401, request: create({ Authorization: "Bearer wrong" }) }, BODIES, guarded));
-
-  it("a user without the right (403): serves the next request", () =>
-    expectKept({ code: 403, request: create({ Authorization: `Bearer ${guarded.token}`, "Impersonate-User": "ann" }) }, BODIES, guarded));
+    expectKept({ code: 413, request: { method: "POST", path: SERVICES, headers: JSON_TYPE } }, TOO_LARGE, server));
 });
 
 describe("a refused body that goes on", () => {

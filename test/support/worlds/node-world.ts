@@ -9,6 +9,7 @@ import { lifecyclePass } from "../../../src/nodes/lifecycle/lifecycle-pass";
 import { NODE_LEASES } from "../../../src/nodes/lifecycle/node-looks";
 import { MemoryRowStorage } from "../memory/row-storage";
 import { EndpointWorld } from "./endpoint-world";
+import { aPod, aService, ipv4 } from "./slice-world";
 import { StoreWorld } from "./store-world";
 
 const PERIOD_MS = 5_000;
@@ -138,6 +139,18 @@ export class NodeWorld extends EndpointWorld {
       await this.renew(...names);
       await this.settle(Math.min(RENEWED_EVERY_MS, end - this.scheduler.now));
     }
+  }
+
+  /** So many Nodes with a Pod each behind one Service; answers their names. */
+  async crowd(count: number): Promise<string[]> {
+    const names = Array.from({ length: count }, (_, i) => `n${String(i)}`);
+    await this.putService(aService());
+    for (const [i, name] of names.entries()) {
+      await this.addNode(name, "True");
+      await this.putPod(aPod({ name: `p${String(i)}`, ips: [ipv4(i)], nodeName: name }));
+    }
+    await this.passRenewing(2 * RENEWED_EVERY_MS, ...names);
+    return names;
   }
 
   async addPod(name: string, nodeName: string): Promise<void> {

@@ -12,6 +12,7 @@ import { policyRulesIn } from "../../../../src/access/rbac/rules-in";
 import type { WordRandom } from "../../../../src/core/base/word-random";
 import type { ClusterRoleBinding, PolicyRule, RbacSubject, RoleBinding, RoleRef } from "../../../../src/api/meta/kubernetes";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { expectSame } from "../../../support/values/same";
 
 const SEED = Number(process.env["SEED"] ?? 20_261_126);
 const HISTORIES = 40;
@@ -183,12 +184,12 @@ it.each([
           const { user, asked } = randomQuestion(random);
           const wanted = plainDecision(plain, user, asked);
           if (wanted.decision === "allow") allowed++;
-          expect(authorizeByRbac(policy, user, asked), `seed ${seed}, step ${step}`).toEqual(wanted);
+          expectSame(authorizeByRbac(policy, user, asked), wanted, () => `seed ${seed}, step ${step}`);
         }
         const { user } = randomQuestion(random);
         const namespace = pick(random, ["", ...NAMESPACES]);
         const rules = [...readings(plain, user, namespace)].flatMap((reading) => reading.rules ?? []);
-        expect(policyRulesIn(policy, user, namespace).rules, `seed ${seed}, step ${step}`).toEqual(rules);
+        expectSame(policyRulesIn(policy, user, namespace).rules, rules, () => `seed ${seed}, step ${step}`);
       }
     }
     expect(allowed).toBeGreaterThan(HISTORIES * STEPS * QUESTIONS * 0.1);

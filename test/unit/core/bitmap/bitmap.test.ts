@@ -6,6 +6,7 @@ import { DenseBitmap } from "../../../../src/core/bitmap/dense-bitmap";
 import { SparseBitmap } from "../../../../src/core/bitmap/sparse-bitmap";
 import { NaiveBitmap } from "../../../model/naive-bitmap";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { expectSame } from "../../../support/values/same";
 
 /** Both kinds with bigint offsets, so that one list of events drives them. */
 interface Subject {
@@ -101,7 +102,7 @@ describe.each(KINDS)("$kind bitmap of 2^$bits offsets", ({ make, bits }) => {
     const model = new NaiveBitmap();
     const inWindow = () => windowStart + random.belowBig(window);
     const change = (kind: "take" | "release", offset: bigint) =>
-      expect(subject[kind](offset), `${context}: ${kind} ${offset}`).toBe(model[kind](offset));
+      expectSame(subject[kind](offset), model[kind](offset), () => `${context}: ${kind} ${offset}`);
 
     for (let event = 0; event < 300; event++) {
       const draw = random.below(total);
@@ -118,16 +119,15 @@ describe.each(KINDS)("$kind bitmap of 2^$bits offsets", ({ make, bits }) => {
       const [first, last] = a < b ? [a, b] : [b, a];
       const free = model.freeIn(first, last);
       const answers = [subject.takenCount, subject.isTaken(a), subject.takenIn(first, last), subject.freeIn(first, last)];
-      // One comparison for all: each one costs more than the answers themselves.
-      expect(answers, context).toEqual([model.takenCount, model.isTaken(a), model.takenIn(first, last), free]);
+      expectSame(answers, [model.takenCount, model.isTaken(a), model.takenIn(first, last), free], () => context);
       if (free === 0n) {
         expect(() => subject.kthFree(first, last, 0n)).toThrow("not that many free");
       } else {
         for (const k of [0n, free - 1n, random.belowBig(free)]) {
-          expect(subject.kthFree(first, last, k), `${context}: free ${k} of ${first}..${last}`).toBe(model.kthFree(first, last, k));
+          expectSame(subject.kthFree(first, last, k), model.kthFree(first, last, k), () => `${context}: free ${k} of ${first}..${last}`);
         }
         const picked = subject.pickFree(first, last, random);
-        expect(picked >= first && picked <= last && !model.isTaken(picked), context).toBe(true);
+        expectSame(picked >= first && picked <= last && !model.isTaken(picked), true, () => context);
       }
       if (event % 100 === 99) {
         subject.verify();

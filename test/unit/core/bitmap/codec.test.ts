@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decodePage, encodePage } from "../../../../src/core/bitmap/codec";
 import { Page, PAGE_BITS } from "../../../../src/core/bitmap/page";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
+import { expectSame } from "../../../support/values/same";
 
 function pageWith(count: number): Page {
   const random = seededRandom(4700 + count);
@@ -63,7 +64,7 @@ describe("page codec", () => {
       for (let bit = 0; bit < bytes.length * 8; bit++) {
         const damaged = bytes.slice();
         damaged[bit >>> 3] = (damaged[bit >>> 3] ?? 0) ^ (1 << (bit & 7));
-        expect(decodePage(damaged).ok, `${count} taken, bit ${bit}`).toBe(false);
+        expectSame(decodePage(damaged).ok, false, () => `${count} taken, bit ${bit}`);
       }
     }
   });

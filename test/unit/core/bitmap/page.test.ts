@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LIST_LENGTH_MAX, Page, PAGE_BITS, popcount } from "../../../../src/core/bitmap/page";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { itOfSeeds } from "../../../support/sim/platform/seeds";
+import { expectSame } from "../../../support/values/same";
 
 describe("popcount", () => {
   it.each([
@@ -59,16 +60,18 @@ describe("page against an array of booleans", () => {
     const taken = new Array<boolean>(PAGE_BITS).fill(false);
     for (let event = 0; event < 12_000; event++) {
       const index = random.below(PAGE_BITS);
-      if (random.next() < takeWeight) expect(page.add(index)).toBe(!taken[index]);
-      else expect(page.remove(index)).toBe(taken[index]);
+      const isTaken = taken[index] ?? false;
+      const at = (): string => `seed ${seed}, event ${event}`;
+      if (random.next() < takeWeight) expectSame(page.add(index), !isTaken, at);
+      else expectSame(page.remove(index), isTaken, at);
       taken[index] = page.has(index);
       if (event % 500 !== 0) continue;
       const free = taken.flatMap((isTaken, i) => (isTaken ? [] : [i]));
       expect(page.count).toBe(PAGE_BITS - free.length);
       expect([...page.taken()].length).toBe(page.count);
       for (let k = 0; k < free.length; k++) if (page.selectFree(k) !== free[k]) expect.fail(`seed ${seed}: selectFree(${k})`);
-      const at = random.below(PAGE_BITS + 1);
-      expect(page.countBelow(at)).toBe(taken.slice(0, at).filter(Boolean).length);
+      const below = random.below(PAGE_BITS + 1);
+      expect(page.countBelow(below)).toBe(taken.slice(0, below).filter(Boolean).length);
     }
   });
 });

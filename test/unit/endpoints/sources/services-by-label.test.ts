@@ -4,6 +4,7 @@ import type { WordRandom } from "../../../../src/core/base/word-random";
 import { ServicesByLabel } from "../../../../src/endpoints/sources/services-by-label";
 import { itOfSeeds } from "../../../support/sim/platform/seeds";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
+import { expectSame } from "../../../support/values/same";
 
 const LABELS = ["a=1", "a=2", "b=1", "b=2", "c=1", "d=1"].map((label) => `ns ${label}`);
 
@@ -30,13 +31,15 @@ itOfSeeds(
       }
       const pod = some(random, 5);
       const met = index.of(pod);
-      expect(new Set(met).size).toBe(met.length);
       const belongs = (labels: readonly string[]): boolean => labels.length > 0 && labels.every((label) => pod.includes(label));
-      for (const [of, labels] of services) {
-        if (belongs(labels)) expect(met).toContain(of);
-        else if (labels.length <= 3) expect(met).not.toContain(of);
-      }
-      for (const of of met) expect(services.has(of)).toBe(true);
+      const all = [...services];
+      const found = {
+        twice: met.length - new Set(met).size,
+        missed: all.filter(([of, labels]) => belongs(labels) && !met.includes(of)),
+        others: all.filter(([of, labels]) => !belongs(labels) && labels.length <= 3 && met.includes(of)),
+        gone: met.filter((of) => !services.has(of)),
+      };
+      expectSame(found, { twice: 0, missed: [], others: [], gone: [] }, () => `act ${act}, Pod of ${pod.join()}`);
     }
     index.clear();
     expect(index.of(LABELS)).toEqual([]);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { invalid, serviceUnavailable } from "../../../../src/api/meta/status";
 import type { WriteResult } from "../../../../src/api/rpc/store";
 import { upstreamRow } from "../../../conformance/upstream-row";
-import { aPod, aService, ipv4 } from "../../../support/worlds/slice-world";
+import { aPod, aService } from "../../../support/worlds/slice-world";
 import { NodeWorld } from "../../../support/worlds/node-world";
 
 const SEC = 1_000;
@@ -175,38 +175,9 @@ describe("cost", () => {
 });
 
 describe("outages", () => {
-  /** Nodes with a Pod each behind one Service. */
-  async function crowd(world: NodeWorld, count: number): Promise<string[]> {
-    const names = Array.from({ length: count }, (_, i) => `n${i}`);
-    await world.putService(aService());
-    for (const [i, name] of names.entries()) {
-      await world.addNode(name, "True");
-      await world.putPod(aPod({ name: `p${i}`, ips: [ipv4(i)], nodeName: name }));
-    }
-    await world.passRenewing(20 * SEC, ...names);
-    return names;
-  }
-
-  it("a server that was dead for 2 minutes, with 500 Nodes: none becomes Unknown, no slice changes", async () => {
-    const world = new NodeWorld();
-    const names = await crowd(world, 500);
-    expect(world.slices).toHaveLength(5);
-    world.stopLifecycle();
-    world.sleep();
-    await world.settle(120 * SEC);
-    world.takeWrites();
-    world.startLifecycle();
-    world.wake();
-    // The last ones come back shortly before the grace is over.
-    await world.settle(45 * SEC);
-    await world.passRenewing(60 * SEC, ...names);
-    expect(names.filter((name) => world.ready(name) !== "True")).toEqual([]);
-    expect(world.takeWrites()).toEqual([]);
-  }, 60_000);
-
   it("Leases that cannot be read for 2 minutes: the whole grace begins anew", async () => {
     const world = new NodeWorld();
-    const names = await crowd(world, 3);
+    const names = await world.crowd(3);
     world.leasesFault = "down";
     await world.settle(120 * SEC);
     world.leasesFault = undefined;
@@ -218,7 +189,7 @@ describe("outages", () => {
 
   it("a history of Leases that runs out between two looks: only the silent Node becomes Unknown", async () => {
     const world = new NodeWorld();
-    const names = await crowd(world, 20);
+    const names = await world.crowd(20);
     await world.addNode("silent", "True");
     await world.renew("silent");
     for (let i = 0; i < 12; i++) {
@@ -233,7 +204,7 @@ describe("outages", () => {
 
   it("a disk on which nothing can be written for 2 minutes: the whole grace begins anew", async () => {
     const world = new NodeWorld();
-    const names = await crowd(world, 3);
+    const names = await world.crowd(3);
     const full = vi.spyOn(world.lifecycleRows, "transaction").mockImplementation(() => {
       throw new Error("SQLITE_FULL");
     });
@@ -326,7 +297,7 @@ describe("outages", () => {
 
   it("a store of Leases that was away for 40 s between two looks: Nodes that renew behind it stay Ready", async () => {
     const world = new NodeWorld();
-    const names = await crowd(world, 3);
+    const names = await world.crowd(3);
     await world.passRenewing(5 * SEC, ...names);
     const looks = world.looks;
     await world.settle(39 * SEC);

@@ -1,10 +1,10 @@
 /** What cron costs each minute, with everything that it causes (test/support/economy/bounds.ts). */
 import { createExecutionContext, createScheduledController, env, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, it } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
-import worker from "../../../src/worker/index";
-import { forgetWrites, idleVisitDue } from "../../support/shards/real-shards";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
+import type { Env } from "../../../../durable-objects/platform/env";
+import worker from "../../../../src/worker/index";
+import { forgetWrites, idleVisitDue } from "../../../support/shards/real-shards";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
 
 const bindings = env as unknown as Env;
 const EVERY_MINUTE = "* * * * *";

@@ -3,17 +3,17 @@
  * IPAddresses by hand, rows of node ports name Services that are not there, and everything breaks. At rest the invariants hold, and repair has done nobody any harm. `SEED=<n>` runs one history.
  */
 import { describe, expect, it } from "vitest";
-import { RepairWorld } from "../support/worlds/repair-world";
-import type { WordRandom } from "../../src/core/base/word-random";
-import { nodePortText } from "../../src/api/registry/services/held-by-service";
-import { seededRandom } from "../support/sim/platform/seeded-random";
-import { checkQuiet, ipAddressesOf } from "../support/sim/watches/checks";
-import { SimClients } from "../support/sim/clients";
-import { SimCluster } from "../support/sim/cluster";
-import { crashSomeone, drawFaults, isExpected } from "../support/sim/histories/history";
-import { CLIENT, NO_FAULTS } from "../support/sim/platform/network";
-import { DELETE } from "../support/worlds/store-world";
-import { firstSeeds, fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
+import { RepairWorld } from "../../support/worlds/repair-world";
+import type { WordRandom } from "../../../src/core/base/word-random";
+import { nodePortText } from "../../../src/api/registry/services/held-by-service";
+import { seededRandom } from "../../support/sim/platform/seeded-random";
+import { checkQuiet, ipAddressesOf } from "../../support/sim/watches/checks";
+import { SimClients } from "../../support/sim/clients";
+import { SimCluster } from "../../support/sim/cluster";
+import { crashSomeone, drawFaults, isExpected } from "../../support/sim/histories/history";
+import { CLIENT, NO_FAULTS } from "../../support/sim/platform/network";
+import { DELETE } from "../../support/worlds/store-world";
+import { firstSeeds, fixedSeedsOf, histories, SEED } from "../../support/sim/platform/seeds";
 
 const HISTORIES = histories(40);
 const NAMED = ["10.0.0.2", "10.0.0.3", "10.0.0.9", "10.0.0.0", "10.0.0.20", "10.0.1.3", "10.9.9.9"];

@@ -1,16 +1,16 @@
 /** What the beginning of a cluster costs, with everything that it causes (test/support/economy/bounds.ts). */
 import { createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
-import { DEFAULT_CLUSTER } from "../../../src/tenancy/cluster-id";
-import { DIRECTORY_PREFIX } from "../../../src/tenancy/directory-keys";
-import worker from "../../../src/worker/index";
-import { forgetCluster } from "../../../src/worker/routing/known-clusters";
-import { AccessWorld } from "../../support/access/access-world";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
-import { wipedAtRest } from "../../support/runtime/at-rest";
-import { forgetWrites } from "../../support/shards/real-shards";
-import { Economy } from "../../support/economy/meter";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { DEFAULT_CLUSTER } from "../../../../src/tenancy/cluster-id";
+import { DIRECTORY_PREFIX } from "../../../../src/tenancy/directory-keys";
+import worker from "../../../../src/worker/index";
+import { forgetCluster } from "../../../../src/worker/routing/known-clusters";
+import { AccessWorld } from "../../../support/access/access-world";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
+import { wipedAtRest } from "../../../support/runtime/at-rest";
+import { forgetWrites } from "../../../support/shards/real-shards";
+import { Economy } from "../../../support/economy/meter";
 
 const bindings = env as unknown as Env;
 

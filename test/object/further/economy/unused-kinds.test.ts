@@ -1,15 +1,15 @@
 /** Objects of kinds that nobody ever used: neither the end of a namespace nor a look at the cluster makes one. */
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { repairStub } from "../../../durable-objects/peers/peers";
-import type { ResourceStore } from "../../../durable-objects/resource-store";
-import { CLOSE_WAIT_MS } from "../../../src/controllers/namespaces/namespace-closing";
-import { app } from "../../../src/worker/app";
-import { RpcSource } from "../../../src/worker/system/check-source";
-import { AppCluster, bindings } from "../../support/access/app-cluster";
-import { countedCalls } from "../../support/objects/counted-calls";
-import { PATIENCE } from "../../support/objects/patience";
-import { neverTimeOut } from "../../support/objects/quick-timers";
+import { repairStub } from "../../../../durable-objects/peers/peers";
+import type { ResourceStore } from "../../../../durable-objects/resource-store";
+import { CLOSE_WAIT_MS } from "../../../../src/controllers/namespaces/namespace-closing";
+import { app } from "../../../../src/worker/app";
+import { RpcSource } from "../../../../src/worker/system/check-source";
+import { AppCluster, bindings } from "../../../support/access/app-cluster";
+import { countedCalls } from "../../../support/objects/counted-calls";
+import { PATIENCE } from "../../../support/objects/patience";
+import { neverTimeOut } from "../../../support/objects/quick-timers";
 
 /** What every cluster has: these are no kinds, or each cluster uses them from its beginning. */
 const ALWAYS = ["coordinator", "controllers/repair", "namespaces", "services", "ipaddresses.networking.k8s.io"];

@@ -4,12 +4,12 @@
  * `SIM_HISTORIES=<n>` sets how many there are.
  */
 import { expect, it } from "vitest";
-import type { WordRandom } from "../../src/core/base/word-random";
-import { shardOf } from "../../src/tenancy/cluster-objects";
-import { NO_FAULTS } from "../support/sim/platform/network";
-import { ProxyHealthWorld, TAINT } from "../support/sim/proxy-health";
-import { pick, seededRandom } from "../support/sim/platform/seeded-random";
-import { itOfSeeds } from "../support/sim/platform/seeds";
+import type { WordRandom } from "../../../src/core/base/word-random";
+import { shardOf } from "../../../src/tenancy/cluster-objects";
+import { NO_FAULTS } from "../../support/sim/platform/network";
+import { ProxyHealthWorld, TAINT } from "../../support/sim/proxy-health";
+import { pick, seededRandom } from "../../support/sim/platform/seeded-random";
+import { itOfSeeds } from "../../support/sim/platform/seeds";
 
 /** In 123456899 the rows of the controller went back to their beginning, with the news of a Node that was gone. */
 const FAILED_ONCE = [123456899];

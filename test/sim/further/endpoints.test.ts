@@ -1,9 +1,9 @@
 /** Random histories of the controllers of endpoints in a whole cluster: slices and Endpoints are right in the end, whatever died on the way. */
 import { expect, it } from "vitest";
-import type { RowStorage } from "../../src/controllers/followed/row-storage";
-import { runEndpointHistory } from "../support/sim/histories/endpoint-history";
-import { expectNoticed } from "../support/sim/watches/noticed";
-import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
+import type { RowStorage } from "../../../src/controllers/followed/row-storage";
+import { runEndpointHistory } from "../../support/sim/histories/endpoint-history";
+import { expectNoticed } from "../../support/sim/watches/noticed";
+import { fixedSeedsOf, histories, SEED } from "../../support/sim/platform/seeds";
 
 const HISTORIES = histories(8);
 /** Within so many histories the loss of a protection has to show. */

@@ -1,13 +1,13 @@
 /** What keeps objects awake between two events of a cluster with nodes: nothing (test/support/economy/timers.ts has what may for a while). */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { systemClock } from "../../../durable-objects/platform/ports";
-import { TELL_DELAY_MS } from "../../../src/proxy-health/counted-node-proxy";
-import type { Lease } from "../../../src/api/meta/kubernetes";
-import { rfc3339Micros } from "../../../src/api/meta/time";
-import { countedCalls } from "../../support/objects/counted-calls";
-import { heartbeat, PATHS } from "../../support/economy/requests";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
-import { PATIENCE } from "../../support/objects/patience";
+import { systemClock } from "../../../../durable-objects/platform/ports";
+import { TELL_DELAY_MS } from "../../../../src/proxy-health/counted-node-proxy";
+import type { Lease } from "../../../../src/api/meta/kubernetes";
+import { rfc3339Micros } from "../../../../src/api/meta/time";
+import { countedCalls } from "../../../support/objects/counted-calls";
+import { heartbeat, PATHS } from "../../../support/economy/requests";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const NODES = 50;
 const ROUNDS = 2;

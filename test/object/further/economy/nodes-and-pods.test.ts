@@ -1,15 +1,15 @@
 /** What Leases, Pods, Events and slices cost, with everything that they cause (test/support/economy/bounds.ts). */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeEach, it } from "vitest";
-import { controller } from "../../../durable-objects/peers/peers";
-import type { EndpointSlice, Lease } from "../../../src/api/meta/kubernetes";
-import { rfc3339Micros } from "../../../src/api/meta/time";
-import { knownIdOf } from "../../../src/worker/routing/known-clusters";
-import { platformStub } from "../../support/objects/every-object";
-import { storeStubOf } from "../../support/objects/store-stubs";
-import { aSlice, anEndpoint } from "../../support/values/endpoint-objects";
-import { event, heartbeat, PATHS, pod, ready, service } from "../../support/economy/requests";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
+import { controller } from "../../../../durable-objects/peers/peers";
+import type { EndpointSlice, Lease } from "../../../../src/api/meta/kubernetes";
+import { rfc3339Micros } from "../../../../src/api/meta/time";
+import { knownIdOf } from "../../../../src/worker/routing/known-clusters";
+import { platformStub } from "../../../support/objects/every-object";
+import { storeStubOf } from "../../../support/objects/store-stubs";
+import { aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
+import { event, heartbeat, PATHS, pod, ready, service } from "../../../support/economy/requests";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
 
 const RENEWALS = 3;
 

@@ -3,13 +3,13 @@
  * sets how many there are.
  */
 import { describe, expect, it } from "vitest";
-import type { LedgerStorage } from "../../src/addresses/ledger/ledger-storage";
-import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
-import { overriding } from "../support/worlds/overriding";
-import { type HistoryReport, runHistory } from "../support/sim/histories/history";
-import { expectNoticed } from "../support/sim/watches/noticed";
-import type { Sabotage } from "../support/sim/platform/platform";
-import { commandOf, histories, SEED, seedsOf } from "../support/sim/platform/seeds";
+import type { LedgerStorage } from "../../../src/addresses/ledger/ledger-storage";
+import type { ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
+import { overriding } from "../../support/worlds/overriding";
+import { type HistoryReport, runHistory } from "../../support/sim/histories/history";
+import { expectNoticed } from "../../support/sim/watches/noticed";
+import type { Sabotage } from "../../support/sim/platform/platform";
+import { commandOf, histories, SEED, seedsOf } from "../../support/sim/platform/seeds";
 
 const HISTORIES = histories(20);
 /** Within so many histories the loss of a protection has to show. */

@@ -1,10 +1,10 @@
 /** Random histories of watches over sleeping stores: each change once and in order, and none of the protections may go unnoticed. */
 import { afterEach, expect, it, vi } from "vitest";
-import { Feed } from "../../src/api/relay/feed";
-import { runWatchHistory } from "../support/sim/histories/watch-history";
-import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
-import { expectNoticed } from "../support/sim/watches/noticed";
-import type { RelaySabotage } from "../support/relay/relay-world";
+import { Feed } from "../../../src/api/relay/feed";
+import { runWatchHistory } from "../../support/sim/histories/watch-history";
+import { fixedSeedsOf, histories, SEED } from "../../support/sim/platform/seeds";
+import { expectNoticed } from "../../support/sim/watches/noticed";
+import type { RelaySabotage } from "../../support/relay/relay-world";
 
 const HISTORIES = histories(60);
 /** Within so many histories the loss of a protection has to show. */

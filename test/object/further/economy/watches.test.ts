@@ -1,15 +1,15 @@
 /** What watches cost, with everything that they cause (test/support/economy/bounds.ts). */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { relay } from "../../../src/worker/routing/relay";
-import { storeStub } from "../../../durable-objects/peers/peers";
-import { knownIdOf } from "../../../src/worker/routing/known-clusters";
-import { polling, type WatchingClient, watching } from "../../support/relay/watching-client";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
-import type { EndpointSlice } from "../../../src/api/meta/kubernetes";
-import { pollRelay } from "../../../src/worker/routing/poll-relay";
-import { PATHS } from "../../support/economy/requests";
-import { aSlice, anEndpoint } from "../../support/values/endpoint-objects";
-import { PATIENCE } from "../../support/objects/patience";
+import { relay } from "../../../../src/worker/routing/relay";
+import { storeStub } from "../../../../durable-objects/peers/peers";
+import { knownIdOf } from "../../../../src/worker/routing/known-clusters";
+import { polling, type WatchingClient, watching } from "../../../support/relay/watching-client";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
+import type { EndpointSlice } from "../../../../src/api/meta/kubernetes";
+import { pollRelay } from "../../../../src/worker/routing/poll-relay";
+import { PATHS } from "../../../support/economy/requests";
+import { aSlice, anEndpoint } from "../../../support/values/endpoint-objects";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const CLIENTS = 50;

@@ -3,11 +3,11 @@
  * there are.
  */
 import { describe, expect, it } from "vitest";
-import type { ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
-import { expectNoticed } from "../support/sim/watches/noticed";
-import type { Sabotage } from "../support/sim/platform/platform";
-import { type HandoffReport, runHandoffHistory } from "../support/sim/histories/handoff-history";
-import { fixedSeedsOf, histories, SEED } from "../support/sim/platform/seeds";
+import type { ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
+import { expectNoticed } from "../../support/sim/watches/noticed";
+import type { Sabotage } from "../../support/sim/platform/platform";
+import { type HandoffReport, runHandoffHistory } from "../../support/sim/histories/handoff-history";
+import { fixedSeedsOf, histories, SEED } from "../../support/sim/platform/seeds";
 
 const HISTORIES = histories(10);
 const NOTICED_WITHIN = 100;

@@ -101,7 +101,10 @@ export class ServicesStore
     const refused = (): void => counts.refused();
     const metrics = new AllocationMetrics(ports.allocationCounts, refused);
     const nodePortMetrics = new NodePortMetrics(ports.ledger, refused);
-    const counts = new CountKeeper({ clock, recorder, metrics: keptTogether(metrics, nodePortMetrics), storage: ports.ledger });
+    const counts = new CountKeeper({
+      ...{ clock, recorder, metrics: keptTogether(metrics, nodePortMetrics), storage: ports.ledger },
+      wakeAt: (time) => parts.alarm.by(time),
+    });
     const nodePorts = new NodePorts(ports.nodePorts, ports.random);
     const stored = (key: string): string | undefined => this.store.storage.objectGet(key)?.data;
     const parts = ledgerParts(ports, {
@@ -270,6 +273,7 @@ export class ServicesStore
   /** The object's alarm went off. Never rejects. */
   async alarm(): Promise<void> {
     this.#parts.alarm.rang();
+    this.#counts.rang();
     void this.#recovered();
     await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
   }

@@ -1,41 +1,46 @@
 /**
- * Writes the counters of allocations: at most once a minute, with the first commit that is due. A scrape writes at once what commits have left, so it
- * never costs more rows than the commits had. What was counted since the last write is lost when the object dies or sleeps.
+ * Writes the counters of allocations. What was counted since the last write is lost when the object dies or sleeps.
  *
- * A refused create changes no row, and its object may sleep after ten idle seconds. A timer keeps the object awake until its count is written.
+ * - Of commits: at most once a minute, with the first commit that is due. A scrape writes at once what they have left, so it never costs more rows than
+ *   the commits had.
+ * - Of refused creates, which change no row: in the turn behind the refusal. Where the last such write is less than five seconds ago, the object's alarm
+ *   makes the next one. The object sleeps only after ten seconds without an event, so it has the count until then. No timer keeps it awake.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import type { KeptCounters } from "../metrics/kept-counters";
 import type { LedgerStorage } from "./ledger-storage";
 
-/** From a refusal to the write: many of them are one write. */
-const SOON_MS = 1_000;
-/** Between two writes, over the lives of the object; a row a minute is the price of counters. */
+/** Between two writes of refusals: half of the time after which an object without events sleeps. */
+const REFUSED_INTERVAL_MS = 5_000;
+/** Between two writes of commits, over the lives of the object; a row a minute is the price of counters. */
 const INTERVAL_MS = 60_000;
-/** The time of the last write that no commit made, in milliseconds since the epoch. */
-const KEPT_AT = "countsKeptAt";
-/** The same of those that commits made, or that scrapes made for them. Apart, so that a refusal waits for no commit's minute. */
+/** The time of the last write that a commit made, or that a scrape made for commits, in milliseconds since the epoch. */
 const COMMITTED_AT = "countsCommittedAt";
 
 export interface CountKeeperPorts {
-  clock: Pick<Clock, "now" | "after">;
+  clock: Pick<Clock, "now" | "nextTurn">;
   recorder: Recorder;
   metrics: KeptCounters;
   /** in the database of the counters */
   storage: Pick<LedgerStorage, "numberGet" | "numberSet" | "transaction">;
+  /** asks for a call of `rang` at this time (ms since the epoch) or earlier */
+  wakeAt(time: number): void;
 }
 
 export class CountKeeper {
-  #waiting = false;
+  /** the turn behind a refusal has not come yet */
+  #isComing = false;
   /** a commit has left counters to a later write */
   #owing = false;
+  /** when refusals were last written in this life: commits' minute is apart, so that a refusal does not wait for it */
+  #keptAt = -Infinity;
 
   constructor(private readonly ports: CountKeeperPorts) {}
 
   /** Inside the transaction of a commit: writes what has changed if the last write was a minute ago. */
   sealTurn(): void {
     if (!this.ports.metrics.unsaved) return;
-    if (this.#untilDue(COMMITTED_AT) === 0) this.#save(COMMITTED_AT);
+    if (this.#untilCommitsDue() === 0) this.#saveForCommits();
     else this.#owing = true;
   }
 
@@ -45,58 +50,69 @@ export class CountKeeper {
     this.#owing = this.ports.metrics.unsaved;
   }
 
-  /** To be called after a count that no commit follows. Never throws: whoever counts has an address to give back. */
+  /** To be called with a count that no commit follows, before or behind it: all of a turn are one write. Never throws. */
   refused(): void {
-    if (!this.#waiting) this.#keepIn(Math.max(SOON_MS, this.#untilDue(KEPT_AT)));
-  }
-
-  /** Before somebody reads the counters: writes what commits have left, and else does as `keep`. Never throws. */
-  show(): void {
-    if (this.#owing && this.ports.metrics.unsaved) this.#write(COMMITTED_AT);
-    else this.keep();
-  }
-
-  /**
-   * Writes what has changed, or sees to it when the last write was less than a minute ago. A write that fails is logged, and its counters go with
-   * the next one. Never throws.
-   */
-  keep(): void {
-    if (!this.ports.metrics.unsaved) return;
-    const waitMs = this.#untilDue(KEPT_AT);
-    if (waitMs === 0) this.#write(KEPT_AT);
-    else if (!this.#waiting) this.#keepIn(waitMs);
-  }
-
-  #keepIn(waitMs: number): void {
-    this.#waiting = true;
-    this.ports.clock.after(waitMs, () => {
-      this.#waiting = false;
+    if (this.#isComing) return;
+    this.#isComing = true;
+    void this.ports.clock.nextTurn().then(() => {
+      this.#isComing = false;
       this.keep();
     });
   }
 
-  #write(at: typeof KEPT_AT | typeof COMMITTED_AT): void {
+  /** Before somebody reads the counters: writes what commits have left, and else does as `keep`. Never throws. */
+  show(): void {
+    if (this.#owing && this.ports.metrics.unsaved) this.#write(() => this.#saveForCommits());
+    else this.keep();
+  }
+
+  /**
+   * Writes what has changed, or asks for the alarm when the last write was less than five seconds ago. A write that fails is logged, and its counters
+   * go with the next one. Never throws.
+   */
+  keep(): void {
+    const { clock, metrics, wakeAt } = this.ports;
+    if (!metrics.unsaved) return;
+    const now = clock.now();
+    // A clock that was set back counts as one that has gone on for long.
+    const isEarly = now >= this.#keptAt && now < this.#keptAt + REFUSED_INTERVAL_MS;
+    if (isEarly) wakeAt(this.#keptAt + REFUSED_INTERVAL_MS);
+    else this.#write(() => this.#save());
+  }
+
+  /** The object's alarm went off, whoever asked for it: writes what has changed. Its clock may be ahead of the object's. Never throws. */
+  rang(): void {
+    if (this.ports.metrics.unsaved) this.#write(() => this.#save());
+  }
+
+  #write(save: () => void): void {
     const { recorder, metrics, storage } = this.ports;
     try {
-      storage.transaction(() => this.#save(at));
+      storage.transaction(save);
     } catch (error) {
       metrics.lost();
       recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });
     }
   }
 
-  #save(at: typeof KEPT_AT | typeof COMMITTED_AT): void {
-    const { clock, metrics, storage } = this.ports;
-    metrics.save();
-    storage.numberSet(at, clock.now());
+  #save(): void {
+    this.ports.metrics.save();
+    this.#keptAt = this.ports.clock.now();
     this.#owing = false;
   }
 
-  /** Milliseconds until the next write may be. A clock that was set back counts as one that has gone on for long; so does a disk that cannot be read. */
-  #untilDue(at: typeof KEPT_AT | typeof COMMITTED_AT): number {
+  #saveForCommits(): void {
+    const { clock, metrics, storage } = this.ports;
+    metrics.save();
+    storage.numberSet(COMMITTED_AT, clock.now());
+    this.#owing = false;
+  }
+
+  /** Milliseconds until the next write may be; see `keep` for a clock that was set back. A disk that cannot be read counts like it. */
+  #untilCommitsDue(): number {
     const { clock, recorder, storage } = this.ports;
     try {
-      const since = clock.now() - storage.numberGet(at);
+      const since = clock.now() - storage.numberGet(COMMITTED_AT);
       return since < 0 ? 0 : Math.max(0, INTERVAL_MS - since);
     } catch (error) {
       recorder.log("warn", "counters of allocations could not be kept", { error: String(error) });

@@ -1,7 +1,7 @@
 /**
  * Counts allocations by CIDR. The object that asks for addresses counts.
  *
- * Counters outlive the object that counts. The keeper writes them, at most once a minute (ledger/count-keeper.ts). Only what is written is shown. So
+ * Counters outlive the object that counts. The keeper says when they are written (ledger/count-keeper.ts). Only what is written is shown. So
  * a crash loses only counts that nobody has seen, and no counter ever goes back.
  */
 import type { Band } from "../../core/net/band";

@@ -1,4 +1,4 @@
-/** Stores that leave memory while Workers watch: the platform's own eviction, which takes ten seconds without an event, and no fake timer reaches it. */
+/** Stores that leave memory, most of them while Workers watch: the platform's own eviction, which takes ten seconds without an event, and no fake timer reaches it. */
 import { env, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 import type { ResourceStore } from "../../../durable-objects/resource-store";
@@ -8,6 +8,7 @@ import { COLLECTION_HEADER, encodeCollection } from "../../../src/api/store/list
 import { readRelayFrame, RELAY_FORM, RELAY_HEADER, relayAnswer } from "../../../src/api/store/watch/relay-frames";
 import { PATIENCE } from "../../support/objects/patience";
 import { collect, createIn, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../../support/objects/store-stubs";
+import { messageOf, ObjectCluster } from "../../support/objects/object-cluster";
 import { OBJECT_BINDINGS } from "../../support/objects/every-object";
 import { objectNameOf } from "../../support/objects/counted-rows";
 import { EconomyWorld } from "../../support/economy/world";
@@ -93,6 +94,16 @@ it("a store whose watcher has no credit: leaves memory, and an answer wakes it (
   expect(events).toEqual(["ADDED a@2", ...Array.from({ length: 12 }, (_, i) => `MODIFIED a@${i + 3}`)]);
   expect(await isAnew(stub)).toBe(true);
   socket.close();
+}, 120_000);
+
+it("a services store that has refused creates: leaves memory, and its counts do not go with it (20 s in real time)", async () => {
+  const cluster = await new ObjectCluster().ready();
+  for (const name of ["a", "b"]) expect(messageOf(await cluster.create(name, { clusterIP: "10.96.0.1" }))).toContain("422");
+  const stub = cluster.servicesObject;
+  await runInDurableObject(stub, (object) => void lives.set(object, true));
+  await sleep(ASLEEP_MS);
+  expect(await runInDurableObject(stub, (object) => lives.has(object))).toBe(false);
+  expect(await cluster.services.allocations()).toMatchObject([{ errors: { static: 2 } }]);
 }, 120_000);
 
 /** The objects of a cluster, by their names. */

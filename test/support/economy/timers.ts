@@ -26,10 +26,6 @@ export const TIMERS: Readonly<Record<string, HeldAwake>> = {
   "src/addresses/coordinator/free-hints.ts": { seconds: 0.001, when: CALLER },
   "src/addresses/coordinator/waiters.ts": { seconds: 30, when: CALLER },
   "src/addresses/ledger/address-supply.ts": { seconds: 0.5, when: CALLER },
-  "src/addresses/ledger/count-keeper.ts": {
-    seconds: 60,
-    when: "after a refused create, until its count is written with those of its minute",
-  },
   "src/addresses/ledger/held-rows.ts": { seconds: 0.001, when: PASS },
   "src/addresses/ledger/ledger-store.ts": { seconds: 0.5, when: "after a turn with work for repair, until the poke" },
   "src/addresses/ledger/release-sender.ts": { seconds: 0.3, when: "while an owner is behind the topology" },

@@ -1,14 +1,17 @@
 /** What keeps objects awake between two events of a cluster with nodes: nothing (test/support/economy/timers.ts has what may for a while). */
+import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Env } from "../../../../durable-objects/platform/env";
 import { systemClock } from "../../../../durable-objects/platform/ports";
 import { TELL_DELAY_MS } from "../../../../src/proxy-health/counted-node-proxy";
 import type { Lease } from "../../../../src/api/meta/kubernetes";
 import { rfc3339Micros } from "../../../../src/api/meta/time";
 import { countedCalls } from "../../../support/objects/counted-calls";
-import { heartbeat, PATHS } from "../../../support/economy/requests";
+import { heartbeat, PATHS, service } from "../../../support/economy/requests";
 import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
 import { PATIENCE } from "../../../support/objects/patience";
 
+const bindings = env as unknown as Env;
 const NODES = 50;
 const ROUNDS = 2;
 
@@ -92,6 +95,33 @@ it(
       expect(timers.set, "timers of a round").toContain(TELL_DELAY_MS);
       await vi.waitFor(() => expect([...timers.pending.values()]).toEqual([]), PATIENCE);
     }
+  },
+  SLOW_MACHINE_MS,
+);
+
+it(
+  "creates that are refused: no timer is left behind their answers, and an alarm writes what is not counted on the disk yet",
+  async () => {
+    const timers = watchTimers();
+    const object = bindings.SERVICES_STORE.getByName(`${world.cluster}/services`);
+    const taken = "10.96.0.1";
+    const refuse = (name: string) => {
+      const { metadata, spec } = service(name);
+      return expect(world.send("POST", PATHS.services, { metadata, spec: { ...spec, clusterIP: taken } })).rejects.toThrow("422");
+    };
+    const counted = () =>
+      runInDurableObject(object, (_, { storage }) =>
+        storage.sql.exec<{ n: number }>("SELECT sum(static_errors) AS n FROM allocation_counts").one(),
+      );
+    const quiet = () => vi.waitFor(() => expect([...timers.pending.values()]).toEqual([]), PATIENCE);
+    // The first ones are counted in the turn behind them. The last one waits for its alarm, which does not ring by itself here.
+    await countedCalls(() => Promise.all(["a", "b", "c"].map(refuse)));
+    await quiet();
+    await vi.waitFor(async () => expect((await counted()).n).toBeGreaterThan(0), PATIENCE);
+    await countedCalls(() => refuse("d"));
+    await quiet();
+    await runDurableObjectAlarm(object);
+    expect(await counted()).toEqual({ n: 4 });
   },
   SLOW_MACHINE_MS,
 );

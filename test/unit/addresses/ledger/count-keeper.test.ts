@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CountKeeper } from "../../../../src/addresses/ledger/count-keeper";
 import { MemoryLedgerStorage } from "../../../support/memory/ledger-storage";
+import { EarliestAlarm } from "../../../../src/core/base/earliest-alarm";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 let scheduler: SimScheduler;
@@ -8,6 +9,8 @@ let storage: MemoryLedgerStorage;
 let lines: string[];
 /** when something was written, in milliseconds from the beginning */
 let writes: number[];
+/** how often the alarm was set */
+let alarms: number;
 let broken: boolean;
 
 beforeEach(() => {
@@ -15,6 +18,7 @@ beforeEach(() => {
   storage = new MemoryLedgerStorage();
   lines = [];
   writes = [];
+  alarms = 0;
   broken = false;
 });
 
@@ -23,7 +27,16 @@ function life() {
   const begun = 1_700_000_000_000;
   let alive = true;
   let unsaved = false;
-  const keeper = new CountKeeper({
+  const alarm = new EarliestAlarm(scheduler.clock(), (atMs) => {
+    alarms++;
+    // No clock of the object's: what the object asked for is the platform's.
+    scheduler.clock().after(Math.max(0, atMs - scheduler.now), () => {
+      if (!alive) return;
+      alarm.rang();
+      keeper.rang();
+    });
+  });
+  const keeper: CountKeeper = new CountKeeper({
     clock: scheduler.clock(() => alive),
     recorder: { log: (level, event) => lines.push(`${level} ${event}`) },
     metrics: {
@@ -38,12 +51,13 @@ function life() {
       lost: () => (unsaved = true),
     },
     storage,
+    wakeAt: (time) => alarm.by(time),
   });
   return {
     keeper,
     count() {
-      unsaved = true;
       keeper.refused();
+      unsaved = true;
     },
     /** A turn that commits an allocation, and whether its transaction takes place. */
     commit(isLost = false) {
@@ -56,57 +70,70 @@ function life() {
 }
 
 describe("CountKeeper", () => {
-  it("a first refusal: is written after a second", async () => {
+  it("a first refusal: is written in the turn behind it, with all others of its turn, and asks for no alarm", async () => {
     const { count } = life();
-    count();
-    await scheduler.pass(999);
+    for (let i = 0; i < 40; i++) count();
     expect(writes).toEqual([]);
-    await scheduler.pass(1);
-    expect(writes).toEqual([1_000]);
+    await scheduler.pass(0);
+    expect([writes, alarms]).toEqual([[0], 0]);
+    await scheduler.pass(600_000);
+    expect([writes, alarms]).toEqual([[0], 0]);
   });
 
-  it("refusals that go on: one write a minute, the last one included", async () => {
+  it("a refusal within five seconds of the last write: is written by the alarm", async () => {
+    const { count } = life();
+    count();
+    await scheduler.pass(4_000);
+    count();
+    await scheduler.pass(500);
+    count();
+    expect([writes, alarms]).toEqual([[0], 1]);
+    await scheduler.pass(600_000);
+    expect([writes, alarms]).toEqual([[0, 5_000], 1]);
+  });
+
+  it("refusals that go on: one write and one alarm in five seconds, the last refusal included", async () => {
     const { count } = life();
     for (let i = 0; i < 100; i++) {
+      await scheduler.pass(100);
       count();
-      await scheduler.pass(1_000);
     }
     await scheduler.pass(600_000);
-    expect(writes).toEqual([1_000, 61_000, 121_000]);
+    expect([writes, alarms]).toEqual([[100, 5_100, 10_100], 2]);
   });
 
-  it("the time of the last write cannot be read: the count goes on and is written after a second", async () => {
-    const { count } = life();
-    const read = vi.spyOn(storage, "numberGet").mockImplementation(() => {
-      throw new Error("the disk is gone");
-    });
-    count();
-    read.mockRestore();
-    await scheduler.pass(1_000);
-    expect(writes).toEqual([1_000]);
-    expect(lines).toEqual(["warn counters of allocations could not be kept"]);
-  });
-
-  it("refusals in many short lives: still one write a minute", async () => {
+  it("the object sleeps ten seconds behind its last event: nothing is lost", async () => {
     for (let i = 0; i < 6; i++) {
       const { count, sleep } = life();
       count();
-      await scheduler.pass(15_000);
+      await scheduler.pass(3_000);
+      count();
+      await scheduler.pass(10_000);
       sleep();
     }
-    const { count } = life();
-    count();
-    await scheduler.pass(60_000);
-    expect(writes).toEqual([1_000, 61_000, 121_000]);
+    expect(writes).toEqual(Array.from({ length: 6 }, (_, i) => [13_000 * i, 13_000 * i + 5_000]).flat());
   });
 
-  it("commits: the first one of each minute writes, and no timer waits for the others", async () => {
+  it("an alarm of somebody else: writes what has changed, so no other one is needed", async () => {
+    const { count, keeper } = life();
+    count();
+    await scheduler.pass(1_000);
+    count();
+    await scheduler.pass(0);
+    keeper.rang();
+    keeper.rang();
+    expect(writes).toEqual([0, 1_000]);
+    await scheduler.pass(600_000);
+    expect(writes).toEqual([0, 1_000]);
+  });
+
+  it("commits: the first one of each minute writes, and nothing waits for the others", async () => {
     const { commit, sleep } = life();
     for (let i = 0; i < 100; i++) {
       commit();
       await scheduler.pass(1_000);
     }
-    expect(writes).toEqual([0, 60_000]);
+    expect([writes, alarms]).toEqual([[0, 60_000], 0]);
     sleep();
     await scheduler.pass(5_000);
     const next = life();
@@ -117,6 +144,17 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([0, 60_000, 705_000]);
   });
 
+  it("the time of the last write of commits cannot be read: the commit writes", () => {
+    const { commit } = life();
+    const read = vi.spyOn(storage, "numberGet").mockImplementation(() => {
+      throw new Error("the disk is gone");
+    });
+    commit();
+    read.mockRestore();
+    expect(writes).toEqual([0]);
+    expect(lines).toEqual(["warn counters of allocations could not be kept"]);
+  });
+
   it("a refusal before a commit that is due: is written with it, and not again", async () => {
     const { count, commit } = life();
     count();
@@ -125,7 +163,7 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([0]);
   });
 
-  it("show: writes at once what commits have left, and refusals once a minute", async () => {
+  it("show: writes at once what commits have left, and refusals once in five seconds", async () => {
     const { count, commit, keeper } = life();
     commit();
     keeper.show();
@@ -142,7 +180,7 @@ describe("CountKeeper", () => {
     keeper.show();
     expect(writes).toEqual([0, 10_000, 20_000]);
     await scheduler.pass(600_000);
-    expect(writes).toEqual([0, 10_000, 20_000, 80_000]);
+    expect(writes).toEqual([0, 10_000, 20_000, 25_000]);
   });
 
   it("the transaction of a commit is lost: its counts go with the next write", async () => {
@@ -165,17 +203,6 @@ describe("CountKeeper", () => {
     keeper.keep();
     await scheduler.pass(600_000);
     expect(writes).toEqual([0]);
-  });
-
-  it("keep within a minute of the last write, however often: one write at the end of the minute", async () => {
-    const { count, keeper } = life();
-    for (let i = 0; i < 12; i++) {
-      count();
-      keeper.keep();
-      await scheduler.pass(5_000);
-    }
-    await scheduler.pass(600_000);
-    expect(writes).toEqual([0, 60_000]);
   });
 
   it("keep after a commit that wrote: no write; after one that did not: a write", async () => {
@@ -201,13 +228,13 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([600_000]);
   });
 
-  it("a clock that was set back by a day: the next refusal is written soon", async () => {
+  it("a clock that was set back by a day: the next refusal is written at once", async () => {
     const { count } = life();
     count();
     await scheduler.pass(1_000);
     scheduler.now -= 86_400_000;
     count();
-    await scheduler.pass(1_000);
+    await scheduler.pass(0);
     expect(writes).toHaveLength(2);
   });
 });

@@ -12,6 +12,8 @@ import { aNode, aPod, aService, ipv4, SliceWorld } from "../../../support/worlds
 const HISTORIES = 60;
 const STEPS = 40;
 const SEED = 20_261_123;
+/** The last Pod of a group goes, whose slices were both emptied by hand; a slice that is copied by hand twice. */
+const FOUND = [229_268_865, 229_268_539];
 
 const isOwn = ({ metadata }: EndpointSlice): boolean => metadata?.labels?.[LABEL_MANAGED_BY] === SLICE_CONTROLLER;
 
@@ -78,7 +80,9 @@ const meddle: Change = (world, random) => {
   const own = world.slices.filter(isOwn);
   if (own.length === 0) return;
   const victim = pick(random, own);
-  const rest = world.slices.filter((slice) => slice !== victim);
+  const copy = `${victim.metadata?.name ?? ""}-copy`;
+  // A name stands once: a copy that is made again replaces the one before.
+  const rest = world.slices.filter((slice) => slice !== victim && slice.metadata?.name !== copy);
   const edited: EndpointSlice[] = pick(random, [
     [],
     [{ ...victim, endpoints: endpointsOf(victim).slice(1) }],
@@ -86,7 +90,7 @@ const meddle: Change = (world, random) => {
     [{ ...victim, ports: [{ name: "x", protocol: "TCP", port: 1 }] }],
     [{ ...victim, metadata: { ...victim.metadata, labels: { ...victim.metadata?.labels, extra: "x" } } }],
     // a copy with the same endpoints: each stays in one of the two
-    [victim, { ...victim, metadata: { ...victim.metadata, name: `${victim.metadata?.name ?? ""}-copy`, uid: "copy" } }],
+    [victim, { ...victim, metadata: { ...victim.metadata, name: copy, uid: "copy" } }],
   ]);
   world.slices = [...rest, ...edited];
 };
@@ -95,20 +99,28 @@ const CHANGES: readonly Change[] = [createPods, changePod, changePod, deletePods
 /** What touches no slice but through its endpoints, so that the number of writes has a bound. */
 const ENDPOINT_CHANGES: readonly Change[] = [createPods, changePod, deletePods, changeNodes];
 
-/** Slices that have to be written for this change: one for each lost or changed endpoint, and those that the new ones fill. */
-function writesMax(world: SliceWorld, before: readonly string[], after: readonly string[]): number {
+/** The slices that somebody has emptied, or that nothing is wanted in: they stay as long as Pods have their ports (upstream reconcileByPortMapping). */
+function emptySlices({ slices }: SliceWorld): string[] {
+  const empty = slices.filter((slice) => isOwn(slice) && endpointsOf(slice).length === 0);
+  return empty.map(({ metadata }) => metadata?.name ?? "");
+}
+
+/** Slices that have to be written for this change: one for each lost or changed endpoint, those that the new ones fill, and empty ones that go. */
+function writesMax(world: SliceWorld, before: readonly string[], after: readonly string[], emptyBefore: readonly string[]): number {
   const [had, has] = [new Set(before), new Set(after)];
   const lost = before.filter((line) => !has.has(line)).length;
   const come = after.filter((line) => !had.has(line));
   const groups = new Set(come.map((line) => line.split(" ").slice(0, 2).join(" "))).size;
   const families = world.service.spec?.ipFamilies?.length ?? 0;
   // each group may begin one slice that it does not fill; each family may get a placeholder, or lose one
-  return lost + Math.floor(come.length / world.max) + groups + families;
+  const stay = new Set(world.slices.map(({ metadata }) => metadata?.name ?? ""));
+  const gone = emptyBefore.filter((name) => !stay.has(name)).length;
+  return lost + Math.floor(come.length / world.max) + groups + families + gone;
 }
 
 itOfSeeds(
   "history of seed %i: union, sizes and writes hold after each look",
-  { fixed: Array.from({ length: HISTORIES }, (_, i) => SEED + i), further: 5 },
+  { fixed: [...Array.from({ length: HISTORIES }, (_, i) => SEED + i), ...FOUND], further: 5 },
   (seed) => {
     const random = seededRandom(seed);
     const world = new SliceWorld();
@@ -127,6 +139,7 @@ itOfSeeds(
       change(world, random, step);
       const before = sliceLines(world.slices.filter(isOwn));
       const slicesBefore = world.slices.length;
+      const emptyBefore = emptySlices(world);
       const { writes, plan } = world.sync();
       const own = world.slices.filter(isOwn);
       const after = sliceLines(own);
@@ -144,7 +157,7 @@ itOfSeeds(
 
       const count = writes.split("/").reduce((sum, text) => sum + Number(text), 0);
       expect(count).toBeLessThanOrEqual(slicesBefore + own.length);
-      if (ENDPOINT_CHANGES.includes(change)) expect(count).toBeLessThanOrEqual(writesMax(world, before, after));
+      if (ENDPOINT_CHANGES.includes(change)) expect(count).toBeLessThanOrEqual(writesMax(world, before, after, emptyBefore));
       expect(world.sync().writes).toBe("0/0/0");
     }
   },

@@ -20,7 +20,10 @@ import type { StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
 import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
 import type { HeldLimits, LimitSource } from "../api/rpc/quota";
-import { serviceUnavailable } from "../api/meta/status";
+import { qualifiedResource, serviceUnavailable } from "../api/meta/status";
+import { resourceQuotasDefinition } from "../api/registry/resource-quotas/definition";
+import { RPC_TIMEOUT_MS } from "../core/base/limits";
+import { withTimeout } from "../core/base/timeout";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
 import type { StoreExtension } from "../api/store/state/extension";
 import type { StoreObserver } from "../api/store/state/observer";
@@ -47,6 +50,8 @@ import { type ExpiryRule, ObjectExpiry } from "./object-expiry";
 
 /** What a client waits before it tries again to make the first object of a store. */
 const RETRY_AFTER_SECONDS = 1;
+/** The store that tells the limits of quotas, in the list of those that were ever used. */
+const QUOTAS = qualifiedResource(resourceQuotasDefinition);
 
 /** Whom a plain store calls. Each function answers for one call. */
 export interface PlainStorePeers extends StorePeers {
@@ -85,7 +90,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
   readonly #serving: ServingTime;
-  readonly #ports: Pick<PlainStorePorts, "filters" | "peers">;
+  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "quotas">;
   /** Full visits know the store for ever. */
   #isEntered: boolean;
 
@@ -125,7 +130,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   }
 
   override write(request: WriteRequest): Promise<WriteResult> {
-    return !this.#isEntered && this.store.isUntouched && mayBeFirst(request) ? this.#firstWrite(request) : super.write(request);
+    return !this.#isEntered && this.store.isUntouched && request.verb !== "delete" ? this.#firstWrite(request) : super.write(request);
   }
 
   /** A release before has made the first write. Whoever took the store for unused until now is poked by the next visit. */
@@ -137,6 +142,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   /** A death before the note: the next life enters again. */
   async #enter(): Promise<void> {
     await this.deliveries.listed();
+    await this.#learnLimits();
     if (this.#isEntered) return;
     this.store.storage.noteEntered();
     this.#isEntered = true;
@@ -144,10 +150,21 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
     this.namespaces.forget();
   }
 
-  /** A death behind the answer of the list leaves a store that is visited for nothing. */
+  /**
+   * Of limits that were set while nobody knew the store it was not told. A store of quotas that is in the list has it now, and tells later ones. One that is
+   * not there enters before its first quota, and asks then whom to tell. In doubt it is asked. Rejects without its answer.
+   */
+  async #learnLimits(): Promise<void> {
+    const { clock, peers, quotas } = this.#ports;
+    if (!quotas || this.#pushes) return;
+    const known = peers.entered ? await withTimeout(clock, RPC_TIMEOUT_MS, peers.entered()).catch(() => null) : null;
+    if (known?.includes(QUOTAS) ?? true) await this.limitsKnown();
+  }
+
+  /** A death behind the answer of the list leaves a store that is visited for nothing. A dry run is judged by the limits, and enters nowhere. */
   async #firstWrite(request: WriteRequest): Promise<WriteResult> {
     try {
-      await this.#enter();
+      await (request.options.dryRun ? this.#learnLimits() : this.#enter());
     } catch {
       const status = serviceUnavailable("the first object of this resource cannot be made now, try again later", RETRY_AFTER_SECONDS);
       return { ok: false, status, warnings: [] };
@@ -181,8 +198,8 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   }
 
   /** See LimitSource; of other stores nobody asks it. */
-  async limitsHeld(held: HeldLimits[]): Promise<void> {
-    await this.#pushes?.compare(held);
+  limitsHeld(held: HeldLimits[]): Promise<boolean | undefined> {
+    return this.#pushes?.compare(held) ?? Promise.resolve(undefined);
   }
 
   override async objectsSince(cursor: StoreCursor | undefined, limit: number, page?: AskedPage): Promise<FedChanges> {
@@ -230,6 +247,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   override async beginAbove(beginning: BeginningAbove): Promise<number | null> {
     // The list may have been brought back from a time before the store entered.
     await this.deliveries.listedAnew();
+    await this.#learnLimits();
     await this.#announced?.tell();
     await this.#policy?.rulesChanging(this.store.definition.resource);
     return super.beginAbove(beginning);
@@ -239,11 +257,6 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
     if (!this.#policy) throw new Error("the rules of access are compiled by the store of ClusterRoles");
     return this.#policy;
   }
-}
-
-/** Whether the write may make an object where there is none. */
-function mayBeFirst(request: WriteRequest): boolean {
-  return request.verb !== "delete" && !request.options.dryRun;
 }
 
 function followedBy(
@@ -257,13 +270,15 @@ function followedBy(
 
 /** The store of ResourceQuotas is one of those that count: it tells itself without a call. */
 function pushesOf(
-  { clock, random, recorder, quotaPushes, definition: { resource } }: PlainStorePorts,
+  { clock, random, recorder, peers, quotaPushes, definition: { resource } }: PlainStorePorts,
   own: () => PlainStore,
 ): QuotaPushes | undefined {
   if (!quotaPushes) return undefined;
+  const used = new UsedStores(clock, peers.entered);
   const stores = (): CountingStore[] =>
     quotaPushes.stores().map((counting) => (counting.definition.resource === resource ? { ...counting, store: own } : counting));
-  return new QuotaPushes({ clock, random, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores });
+  const isUnused = (name: string): Promise<boolean> => used.isUnused(name);
+  return new QuotaPushes({ clock, random, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores, isUnused });
 }
 
 function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefined {

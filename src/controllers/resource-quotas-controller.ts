@@ -1,5 +1,6 @@
 /** The controller "resource-quotas": keeps the status of ResourceQuotas. Stores poke it when a namespace with limits uses more or less. */
 import type { Clock } from "../core/base/ports";
+import { type EnteredNames, UsedStores } from "./followed/used-stores";
 import { Controller, type ControllerPorts } from "./frame/controller";
 import type { ControllerEntry } from "./controller-table";
 import { quotaStatusPass, type QuotaStatusPorts } from "./quotas/quota-status-pass";
@@ -11,6 +12,8 @@ export interface ResourceQuotasSetting extends ControllerPorts {
     /** every store of the cluster */
     stores(): QuotaStatusPorts["stores"];
     quotas: QuotaStatusPorts["quotas"];
+    /** who was ever used; absent = every store may be */
+    entered?: EnteredNames;
   };
 }
 
@@ -20,6 +23,8 @@ export const resourceQuotasController: ControllerEntry<ResourceQuotasSetting, Co
   upstream: "resourcequota-controller",
   make(setting) {
     const { clock, recorder, peers } = setting;
-    return new Controller(setting, quotaStatusPass({ clock, recorder, quotas: () => peers.quotas(), stores: peers.stores() }));
+    const used = new UsedStores(clock, peers.entered);
+    const isUnused = (name: string): Promise<boolean> => used.isUnused(name);
+    return new Controller(setting, quotaStatusPass({ clock, recorder, quotas: () => peers.quotas(), stores: peers.stores(), isUnused }));
   },
 };

@@ -1,5 +1,6 @@
 /**
  * How the limits of quotas come to the stores, and what the stores use. The store of ResourceQuotas tells the others: no create calls another object.
+ * It tells those that were ever used. A store asks before its first write, when the list of used stores knows it (controllers/plain-store.ts).
  *
  * A message tells what has changed behind a revision of the quotas' store, or all quotas. A store takes only what is newer than what it has, so a
  * message may come late, twice, or not at all. The sending store asks for the answer, and begins again where the answer stands.
@@ -64,6 +65,10 @@ export interface LimitedStore {
 
 /** The store of ResourceQuotas. */
 export interface LimitSource {
-  /** Stores say what they hold. Resolves when those that do not hold what they should have been told, or have failed. */
-  limitsHeld(held: HeldLimits[]): Promise<void>;
+  /**
+   * Stores say what they hold. Resolves when those that do not hold what they should have been told, or have failed.
+   *
+   * @returns whether each of them has all limits now; an older release answers nothing, and tells every store, used or not
+   */
+  limitsHeld(held: HeldLimits[]): Promise<boolean | undefined>;
 }

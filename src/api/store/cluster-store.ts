@@ -15,7 +15,7 @@ import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import { unsupported } from "../rpc/protocol";
 import type { AskedPage, FedChanges, FedPage, ObjectFeed } from "../rpc/object-feed";
 import type { TouchedObjects, TouchedStore } from "../rpc/touched-objects";
-import type { LimitedStore, LimitSource, QuotaMessage, UsageAnswer, UsageQuestion } from "../rpc/quota";
+import type { HeldLimits, LimitedStore, LimitSource, QuotaMessage, UsageAnswer, UsageQuestion } from "../rpc/quota";
 import type { VisitedStore, VisitListRpc, VisitOutcome } from "../rpc/visits";
 import type { LinkChanges, LinkedStore, LinkPage, ObjectLinks, SoughtObject, StoreCursor, Whereabouts } from "../rpc/object-links";
 import type {
@@ -107,6 +107,8 @@ export interface ClusterStorePorts {
   extended?<Supply>(extension: StoreExtension<Supply>): StoreExtension<Supply>;
 }
 
+/** The store of ResourceQuotas may tell twice what it asks for, and may wait for itself meanwhile. */
+const LIMITS_TIMEOUT_MS = 2 * RPC_TIMEOUT_MS;
 /** How often a store that refuses says which limits it holds. */
 const LIMITS_TOLD_MS = 60_000;
 
@@ -423,13 +425,25 @@ export class ClusterStore<Supply = undefined>
     if (rhythm === "minute") this.deliveries.spoke();
   }
 
+  /** Resolves when the store has the limits that there are. Rejects where that is not known. */
+  protected async limitsKnown(): Promise<void> {
+    const { clock, peers } = this.#ports;
+    const [held, source] = [this.#heldLimits(), peers.limitSource?.()];
+    if (!held || !source) return;
+    const isKnown = await withTimeout(clock, LIMITS_TIMEOUT_MS, source.limitsHeld([held]));
+    if (isKnown === false) throw new Error("the limits of quotas could not be told");
+  }
+
+  #heldLimits(): HeldLimits | undefined {
+    return this.#quotas && { resource: qualifiedResource(this.#ports.definition), ...this.#quotas.held };
+  }
+
   /** The limits that refuse may be lifted: the store of ResourceQuotas, or this one, may have been brought back in time. */
   #tellLimits(): void {
-    const { clock, definition, peers } = this.#ports;
-    const now = clock.now();
-    if (!this.#quotas || Math.abs(now - this.#limitsToldAt) < LIMITS_TOLD_MS) return;
+    const { clock, peers } = this.#ports;
+    const [held, now] = [this.#heldLimits(), clock.now()];
+    if (!held || Math.abs(now - this.#limitsToldAt) < LIMITS_TOLD_MS) return;
     this.#limitsToldAt = now;
-    const held = { resource: qualifiedResource(definition), ...this.#quotas.held };
     void peers
       .limitSource?.()
       .limitsHeld([held])

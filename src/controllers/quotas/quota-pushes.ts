@@ -1,6 +1,8 @@
 /**
  * The store of ResourceQuotas tells the limits to every store that counts (rpc/quota.ts), as the end of a namespace closes it everywhere (rule 20).
  *
+ * - A store that nobody ever used is not told, so that a quota makes no object. It asks before its first write, when the list of used stores has it. Either
+ *   the list has it when this store asks whom to tell, or it asks later than that, and so for limits that are stored by then.
  * - A change of limits is marked in its own transaction. A store is behind while its mark is older. So a crash loses no change.
  * - The answer to a client waits until every store has the limits, but not for long. Cron tells the stores that did not answer.
  * - What a store is told are the changes behind its mark. When the history no longer reaches back, or the store has lost them, it is told all quotas.
@@ -30,6 +32,8 @@ const CHANGED = "";
 const LIVES = "/lives";
 /** The mark of a store that has to be told all quotas. */
 const UNKNOWN = -1;
+/** The same of one that was told nothing, as far as this store knows: only if it was ever used. */
+const UNKNOWN_IF_USED = -2;
 
 /** Revisions of the quotas' store; 0 at first. In its database. */
 export interface QuotaMarks {
@@ -55,6 +59,8 @@ export interface QuotaPushPorts {
   quotas(): Pick<StoreEngine, "storage" | "revision" | "floor" | "incarnation">;
   /** every store of the cluster */
   stores(): readonly CountingStore[];
+  /** see UsedStores */
+  isUnused(name: string): Promise<boolean>;
 }
 
 export class QuotaPushes {
@@ -80,24 +86,33 @@ export class QuotaPushes {
   }
 
   /** Stores say what they hold: those that do not hold what they were told are told all. See LimitSource. */
-  async compare(held: readonly HeldLimits[]): Promise<void> {
+  async compare(held: readonly HeldLimits[]): Promise<boolean> {
     const { marks, quotas } = this.ports;
     for (const { resource, source, through, state = "" } of held) {
       const mark = marks.markGet(resource);
       const isOwn = source === this.#source;
-      if (isOwn ? through === mark && state === marks.stateGet(resource) : source === "" && mark === 0) continue;
+      if (isOwn ? through === mark && state === marks.stateGet(resource) : source === "" && mark === 0 && !this.#isBehind(mark)) continue;
       if (isOwn && through > quotas().revision) this.#begin();
-      else marks.markSet(resource, UNKNOWN);
+      // A store that was never told is from now on one that has to be.
+      marks.markSet(resource, UNKNOWN);
     }
-    await this.push();
+    const names = held.map(({ resource }) => resource);
+    await this.push(names);
+    // No other one keeps them waiting. An object that dies leaves the others to cron.
+    this.push().catch(() => undefined);
+    return !names.some((name) => this.#isBehind(marks.markGet(name)));
   }
 
-  /** Tells every store that is behind. Resolves when each has answered or failed; never rejects. */
-  async push(): Promise<void> {
+  /** Tells every store that is behind, or those of these names. Resolves when each has answered or failed; never rejects. */
+  async push(names?: readonly string[]): Promise<void> {
     const { marks } = this.ports;
     const lives = marks.markGet(LIVES);
-    await this.#pushAll();
-    if (marks.markGet(LIVES) !== lives) await this.#pushAll();
+    await this.#pushAll(names);
+    if (marks.markGet(LIVES) !== lives) await this.#pushAll(names);
+  }
+
+  #isBehind(mark: number): boolean {
+    return mark < this.ports.marks.markGet(CHANGED);
   }
 
   get #source(): string {
@@ -110,13 +125,17 @@ export class QuotaPushes {
     const { marks, recorder, stores } = this.ports;
     recorder.log("warn", "a store knows later quotas than there are: all stores are told all of them");
     marks.markSet(LIVES, marks.markGet(LIVES) + 1);
-    for (const { definition } of stores()) marks.markSet(qualifiedResource(definition), UNKNOWN);
+    for (const { definition } of stores()) {
+      const name = qualifiedResource(definition);
+      marks.markSet(name, isTold(marks.markGet(name)) ? UNKNOWN : UNKNOWN_IF_USED);
+    }
   }
 
-  async #pushAll(): Promise<void> {
+  async #pushAll(names?: readonly string[]): Promise<void> {
     const stores = this.ports.stores().flatMap(({ definition, store }) => {
       const rules = usageRules(definition);
-      return rules ? [this.#pushTo(qualifiedResource(definition), rules, store)] : [];
+      const name = qualifiedResource(definition);
+      return rules && (names?.includes(name) ?? true) ? [this.#pushTo(name, rules, store)] : [];
     });
     await Promise.all(stores);
   }
@@ -141,7 +160,9 @@ export class QuotaPushes {
   async #tell(name: string, rules: UsageRules, store: () => LimitedStore): Promise<void> {
     const { clock, marks, recorder } = this.ports;
     const known = marks.markGet(name);
-    if (known >= marks.markGet(CHANGED)) return;
+    if (!this.#isBehind(known)) return;
+    // One that was told something is there, whatever the list says.
+    if (!isTold(known) && (await this.ports.isUnused(name))) return;
     const send = (message: QuotaMessage): Promise<number> => withTimeout(clock, RPC_TIMEOUT_MS, store().takeQuotas(message));
     try {
       let message = this.#changesSince(name, rules) ?? this.#all(rules);
@@ -184,6 +205,11 @@ export class QuotaPushes {
     }
     return { source: this.#source, since: null, through: revision, state: this.ports.marks.stateGet(CHANGED), quotas };
   }
+}
+
+/** Whether a store with this mark was ever told something, or has said itself what it holds. */
+function isTold(mark: number): boolean {
+  return mark !== 0 && mark !== UNKNOWN_IF_USED;
 }
 
 /** `data`: the quota as it is stored; undefined = it is gone. */

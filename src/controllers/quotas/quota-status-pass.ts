@@ -41,6 +41,8 @@ export interface QuotaStatusPorts {
   quotas(): Pick<StoreRpc, "write"> & Pick<ObjectFeed, "objectsAfter"> & LimitSource;
   /** every store of the cluster */
   stores: readonly CountedStore[];
+  /** see UsedStores; absent = every store may be used */
+  isUnused?(name: string): Promise<boolean>;
 }
 
 /** namespace -> name -> amount */
@@ -86,9 +88,9 @@ async function readQuotas({ clock, quotas }: QuotaStatusPorts): Promise<Resource
   return found;
 }
 
-/** Asks each store that some quota is about, once for all namespaces. */
+/** Asks each store that some quota is about, once for all namespaces. One that nobody ever used has nothing, and is not asked. */
 async function readUsage(
-  { clock, recorder, stores }: QuotaStatusPorts,
+  { clock, isUnused, recorder, stores }: QuotaStatusPorts,
   quotas: readonly ResourceQuota[],
 ): Promise<{ usage: Usage; held: HeldLimits[]; isWhole: boolean }> {
   const usage: Usage = new Map();
@@ -105,7 +107,8 @@ async function readUsage(
     if (asked.size === 0) return;
     const questions = [...asked].map(([namespace, names]) => ({ namespace, names: [...names] }));
     try {
-      const answer = await withTimeout(clock, CALL_TIMEOUT_MS, reportOf(store, questions));
+      const none = (await isUnused?.(qualifiedResource(definition))) ? noneOf(questions) : undefined;
+      const answer = none ?? (await withTimeout(clock, CALL_TIMEOUT_MS, reportOf(store, questions)));
       if (answer.held) held.push({ resource: qualifiedResource(definition), ...answer.held });
       for (const [i, { namespace, names }] of questions.entries()) {
         const amounts = usage.get(namespace) ?? new Map<string, number>();
@@ -119,6 +122,10 @@ async function readUsage(
   };
   await Promise.all(stores.map(ask));
   return { usage, held, isWhole };
+}
+
+function noneOf(questions: readonly UsageQuestion[]): Pick<UsageAnswer, "amounts"> & Partial<UsageAnswer> {
+  return { amounts: questions.map(({ names }) => names.map(() => 0)) };
 }
 
 /** A store of the release before does not say what it holds. */

@@ -23,6 +23,7 @@ import { ALWAYS, type Caller, type Life, SimNode, whileAlive } from "./platform/
 import { plainCopy } from "./platform/plain-copy";
 import type { SimLimits, SimPlatform } from "./platform/platform";
 import { overriding } from "../worlds/overriding";
+import { visitListOf } from "./peers";
 import { storePorts } from "./stores";
 import { StoreTables } from "./tables";
 
@@ -36,6 +37,8 @@ export interface QuotaSabotage {
   held?(held: HeldLimits[]): HeldLimits[];
   /** in one life of the store of quotas */
   marks?(marks: QuotaMarks): QuotaMarks;
+  /** a store asks for no limits before its first write */
+  isUnasked?: boolean;
 }
 
 type CountedNode = SimNode<PlainStore>;
@@ -103,7 +106,10 @@ export class SimQuotas implements SimLimits {
   peers(life: Life): Pick<StorePeers, "quotaController" | "limitSource"> {
     return {
       quotaController: (): ControllerRpc => ({ poke: () => this.#poked(life) }),
-      limitSource: () => ({ limitsHeld: (held) => this.#limitsHeld(life, held) }),
+      limitSource: () => ({
+        limitsHeld: (held) =>
+          this.sabotage.isUnasked && held.every(({ source }) => source === "") ? Promise.resolve(true) : this.#limitsHeld(life, held),
+      }),
     };
   }
 
@@ -181,6 +187,7 @@ export class SimQuotas implements SimLimits {
           ...ports.peers,
           followers: () => (isOfQuotas ? [{ poke: () => this.#poked(life) }] : []),
           stores: () => [],
+          entered: () => visitListOf(cluster, life).entered(),
           endsNamespaces: () => true,
         },
         isFollowed: isOfQuotas,
@@ -219,6 +226,7 @@ export class SimQuotas implements SimLimits {
         recorder: cluster.recorder(life),
         peers: {
           stores: () => this.#stores(life),
+          entered: () => visitListOf(cluster, life).entered(),
           quotas: () => ({
             write: (request) => network.call(life, quotas, (store) => store.write(plainCopy(request))),
             objectsAfter: (after, limit) => network.call(life, quotas, (store) => store.objectsAfter(after, limit)),
@@ -233,7 +241,7 @@ export class SimQuotas implements SimLimits {
     return node;
   }
 
-  #limitsHeld(caller: Caller, held: HeldLimits[]): Promise<void> {
+  #limitsHeld(caller: Caller, held: HeldLimits[]): Promise<boolean | undefined> {
     const heard = this.sabotage.held?.(held) ?? held;
     return this.cluster.network.call(caller, this.#of(resourceQuotasDefinition).node, (store) => store.limitsHeld(plainCopy(heard)));
   }
@@ -259,7 +267,9 @@ function usageIn(counted: Counted, namespace: string): Record<string, number> {
   return used;
 }
 
-function wrongLimits({ definition, rules, limits }: Counted, quotas: readonly ResourceQuota[]): string[] {
+/** A store that nobody ever used is told nothing. */
+function wrongLimits({ definition, rules, limits, tables }: Counted, quotas: readonly ResourceQuota[]): string[] {
+  if (definition !== servicesDefinition && !tables.store.isEntered()) return [];
   const want = Object.fromEntries(
     quotas.flatMap((quota) => {
       const hard = limitsFor(rules, limitsOf(quota));

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { repairStub } from "../../../../durable-objects/peers/peers";
 import type { ResourceStore } from "../../../../durable-objects/resource-store";
 import { CLOSE_WAIT_MS } from "../../../../src/controllers/namespaces/namespace-closing";
+import type { ResourceQuota } from "../../../../src/api/meta/kubernetes";
 import { app } from "../../../../src/worker/app";
 import { RpcSource } from "../../../../src/worker/system/check-source";
 import { AppCluster, bindings } from "../../../support/access/app-cluster";
@@ -67,6 +68,48 @@ describe("in a cluster that uses few kinds", () => {
     expect((await cluster.send("GET", "/api/v1/configmaps")).body.items?.filter(({ metadata }) => metadata?.namespace === "ns")).toEqual(
       [],
     );
+  });
+
+  it("a quota of what nobody has, its status and its change: make no store, and limit what is made later", async () => {
+    const cluster = await begun();
+    const path = "/api/v1/namespaces/ns/resourcequotas";
+    const quota = (leases: string) => ({
+      metadata: { name: "q" },
+      spec: { hard: { pods: "1", "count/leases.coordination.k8s.io": leases, configmaps: "1" } },
+    });
+    const used = (leases: string) => ({
+      hard: quota(leases).spec.hard,
+      used: { pods: "0", "count/leases.coordination.k8s.io": "0", configmaps: "1" },
+    });
+    const status = async () => ((await cluster.send("GET", `${path}/q`)).body as ResourceQuota).status;
+    const unused = await cluster.unusedIn(async () => {
+      expect((await cluster.send("POST", path, quota("5"))).code).toBe(201);
+      await vi.waitFor(async () => expect(await status()).toEqual(used("5")), PATIENCE);
+      expect((await cluster.send("PATCH", `${path}/q`, quota("0"))).code).toBe(200);
+      await vi.waitFor(async () => expect(await status()).toEqual(used("0")), PATIENCE);
+    });
+    expect(unused).toEqual([]);
+    const lease = { metadata: { name: "a" }, spec: {} };
+    const leases = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
+    const pod = (name: string) => ({ metadata: { name }, spec: { containers: [{ name: "c", image: "i" }] } });
+    const codes = [];
+    for (const [at, object] of [
+      [`${leases}?dryRun=All`, lease],
+      [leases, lease],
+      ["/api/v1/namespaces/ns/pods", pod("one")],
+      ["/api/v1/namespaces/ns/pods", pod("two")],
+    ] as const)
+      codes.push((await cluster.send("POST", at, object)).code);
+    expect(codes).toEqual([403, 403, 201, 403]);
+  });
+
+  it("the first write of a store in a cluster without quotas: makes no store of quotas", async () => {
+    const cluster = await begun();
+    const leases = "/apis/coordination.k8s.io/v1/namespaces/ns/leases";
+    const unused = await cluster.unusedIn(async () => {
+      expect((await cluster.send("POST", leases, { metadata: { name: "a" }, spec: {} })).code).toBe(201);
+    });
+    expect(unused).toEqual([]);
   });
 
   it.each(["/metrics", "/check", "/check/controllers", "/check/slices"])("GET %s: makes no store and no controller", async (path) => {

@@ -10,6 +10,7 @@ import type { HeldLimits, LimitedStore, QuotaMessage } from "../../../../src/api
 import type { StoreExtension } from "../../../../src/api/store/state/extension";
 import { QuotaGuard } from "../../../../src/api/store/quota/quota-guard";
 import type { HistoryBounds } from "../../../../src/api/store/state/revisions";
+import { RPC_TIMEOUT_MS } from "../../../../src/core/base/limits";
 import { PUSH_WAIT_MS, QuotaPushes } from "../../../../src/controllers/quotas/quota-pushes";
 import { MemoryQuotaStorage } from "../../../support/memory/quota-storage";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
@@ -77,6 +78,10 @@ class Quotas {
   readonly marks = new MemoryQuotaStorage();
   readonly targets = TARGETS.map((definition) => new Target(definition));
   readonly warnings: string[] = [];
+  /** names of stores that the list does not know as used */
+  readonly unused = new Set<string>();
+  /** about which stores the list was asked */
+  readonly asked: string[] = [];
   /** Objects that begin alike go different ways. */
   way = "both";
   #states = 0;
@@ -117,6 +122,7 @@ class Quotas {
       marks: this.marks,
       quotas: () => this.world.store,
       stores: () => this.targets.map((target) => ({ definition: target.definition, store: () => target.stub() })),
+      isUnused: (name) => (this.asked.push(name), Promise.resolve(this.unused.has(name))),
     });
   }
 
@@ -130,7 +136,7 @@ class Quotas {
   }
 
   /** Stores say what they hold. */
-  report(): Promise<void> {
+  report(): Promise<boolean> {
     return this.scheduler.run(this.pushes.compare(this.targets.map(({ held }) => held)));
   }
 
@@ -187,6 +193,66 @@ describe("what stores are told", () => {
     );
     await quotas.maintain();
     expect(quotas.targets.map(({ messages }) => messages.length)).toEqual(told);
+  });
+});
+
+describe("stores that nobody ever used", () => {
+  it("a quota: is not told to them, and is told when the list has them; afterwards the list is not asked", async () => {
+    const quotas = new Quotas();
+    const [first, second] = quotas.targets;
+    if (!first || !second) throw new Error("two stores");
+    quotas.unused.add("configmaps");
+    await quotas.put("q", { pods: "1", configmaps: "2" });
+    expect([first.messages, second.limits]).toEqual([[], { "ns/q": { pods: "1" } }]);
+    await quotas.maintain();
+    expect(first.messages).toEqual([]);
+    quotas.unused.clear();
+    await quotas.maintain();
+    quotas.expectTold();
+    quotas.asked.splice(0);
+    await quotas.put("q", { pods: "3", configmaps: "4" });
+    quotas.expectTold();
+    expect(quotas.asked).toEqual([]);
+  });
+
+  it("one that asks before its first write: has the limits when the answer comes, even of a list that does not know it", async () => {
+    const quotas = new Quotas();
+    const [first] = quotas.targets;
+    if (!first) throw new Error("a store");
+    quotas.unused.add("configmaps");
+    expect(await quotas.scheduler.run(quotas.pushes.compare([first.held])), "without a quota").toBe(true);
+    await quotas.put("q", { configmaps: "2" });
+    expect(first.messages).toEqual([]);
+    expect(await quotas.scheduler.run(quotas.pushes.compare([first.held]))).toBe(true);
+    quotas.expectTold();
+    quotas.restart();
+    await quotas.put("q", { configmaps: "3" });
+    quotas.expectTold();
+  });
+
+  it("one that asks and cannot be told: hears that it is not, and waits for no other store", async () => {
+    const quotas = new Quotas();
+    const [first, second] = quotas.targets;
+    if (!first || !second) throw new Error("two stores");
+    [first.fate, second.fate] = [lost, silent];
+    await quotas.put("q", { configmaps: "2", pods: "1" });
+    const began = quotas.scheduler.now;
+    expect(await quotas.scheduler.run(quotas.pushes.compare([first.held]))).toBe(false);
+    first.fate = (_, take) => Promise.resolve(take());
+    expect(await quotas.scheduler.run(quotas.pushes.compare([first.held]))).toBe(true);
+    expect(quotas.scheduler.now - began).toBeLessThan(RPC_TIMEOUT_MS);
+    expect(first.limits).toEqual(quotas.expected[0]);
+  });
+
+  it("a store that was told while this one was ahead, which is brought back: one that was never told is not taken for used", async () => {
+    const quotas = new Quotas();
+    const [first, second] = quotas.targets;
+    if (!first || !second) throw new Error("two stores");
+    quotas.unused.add("configmaps");
+    await quotas.put("q", { configmaps: "2", pods: "1" });
+    const ahead = { ...second.held, through: second.held.through + 100 };
+    expect(await quotas.scheduler.run(quotas.pushes.compare([ahead]))).toBe(true);
+    expect(first.messages).toEqual([]);
   });
 });
 

@@ -18,6 +18,8 @@ class World {
   /** what the store of quotas is told of the limits that stores hold */
   readonly heard: HeldLimits[][] = [];
   broken = "";
+  /** the store that nobody ever used */
+  unused = "";
   /** The stores run the release before. */
   isOlder = false;
 
@@ -27,8 +29,12 @@ class World {
     quotas: () => ({
       objectsAfter: (after, limit) => Promise.resolve(new ObjectFeedReader(this.store.store).objectsAfter(after, limit)),
       write: (request) => this.store.store.write(request),
-      limitsHeld: (held) => (this.heard.push(held), this.broken === "quotas" ? Promise.reject(new Error("no answer")) : Promise.resolve()),
+      limitsHeld: (held) => (
+        this.heard.push(held),
+        this.broken === "quotas" ? Promise.reject(new Error("no answer")) : Promise.resolve(true)
+      ),
     }),
+    isUnused: (name) => Promise.resolve(name === this.unused),
     stores: [configMapsDefinition, podsDefinition, eventsDefinition].map((definition) => ({
       definition,
       store: () => ({
@@ -82,6 +88,17 @@ describe("the status of quotas", () => {
       { namespace: "other", names: ["pods"] },
     ]);
     expect(world.asked.events).toBeUndefined();
+  });
+
+  it("a store that nobody ever used: is not asked, and uses nothing", async () => {
+    const world = new World();
+    await world.put("q", { hard: { pods: "5", "count/configmaps": "2" } });
+    world.unused = "configmaps";
+    world.amounts.pods = 3;
+    world.amounts["count/configmaps"] = 9;
+    expect(await world.pass()).toEqual({ left: false });
+    expect(world.status("q")?.used).toEqual({ "count/configmaps": "0", pods: "3" });
+    expect([world.asked.configmaps, world.heard.flat().map(({ resource }) => resource)]).toEqual([undefined, ["pods"]]);
   });
 
   it("what nobody here counts: keeps what is said of it; a quota with scopes has limits and nothing used", async () => {

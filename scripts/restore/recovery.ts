@@ -10,6 +10,10 @@ import { beginAbove } from "./beginning";
 /** An object starts anew a tenth of a second behind its answer. What it is told before that is gone with its present. */
 const RESTART_MS = 2_000;
 
+/** The answer for `controllers/repair` says that its list of used stores could not be put in doubt. */
+const UNSURE = `controllers/repair has gone back, and may take a store that is used for unused
+when it answers: --recovered all --as-of TIME`;
+
 export interface Recovered {
   object: string;
   /** the bookmark that leads back */
@@ -30,16 +34,20 @@ export async function recover(
 ): Promise<Record<string, string>> {
   const stores: string[] = [];
   let refusal: UserError | undefined;
+  let isUnsure = false;
   for (const object of objects) {
     const { code, message, object: answer } = await api.post("/recoveries", { object, ...target });
     if (code === 404) refusal = new UserError(`${api.url} answers 404 to POST /recoveries: it is no Servicenet of this release`);
     else if (code >= 300) refusal = new UserError(`${object} was not brought back: ${code} ${message}`);
     if (refusal) break;
-    recovered({ object, undo: (answer as { undo?: string }).undo ?? "" });
+    const { undo = "", doubted } = answer as { undo?: string; doubted?: boolean };
+    recovered({ object, undo });
+    isUnsure ||= doubted === false;
     if (isStore(object)) stores.push(object);
   }
   const revisions = "time" in target && stores.length > 0 ? await beginning(api, stores, target.time) : {};
-  if (refusal) throw refusal;
+  const failures = [refusal?.message, isUnsure ? UNSURE : undefined].filter((text) => text !== undefined);
+  if (failures.length > 0) throw new UserError(failures.join("\n"));
   return revisions;
 }
 

@@ -6,10 +6,14 @@
  *
  * `object` is the name of a store as `kubectl get` has it, `owners/UID` with the uid of a ServiceCIDR, or `controllers/NAME`. The answer has the bookmark that
  * undoes it, and so has the log. A ServiceCIDR without a range is 404. A local server has no such recovery: 405.
+ *
+ * `controllers/repair` has the list of stores that were ever used. What entered since is missing in it, so from its restart on every store may be used, until
+ * the next full visit has asked each. Where that could not be told, the answer has `"doubted": false`.
  */
 import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import type { Env } from "../../../durable-objects/platform/env";
-import { coordinator, recordedObject } from "../../../durable-objects/peers/peers";
+import { coordinator, recordedObject, repairStub } from "../../../durable-objects/peers/peers";
+import { systemClock } from "../../../durable-objects/platform/ports";
 import { badRequest, methodNotAllowed, notFound, qualifiedResource, type Status } from "../../api/meta/status";
 import { parseTime } from "../../api/meta/time";
 import { storedDefinitions } from "../../api/registry/all";
@@ -25,6 +29,9 @@ import { call } from "../routing/call";
 import { configOf } from "../routing/config-guard";
 
 const MEMBERS = ["object", "time", "bookmark"];
+/** Between two looks at repair. It starts anew a tenth of a second behind its answer. */
+const RESTART_MS = 1_000;
+const LOOKS = 4;
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const STORES: readonly string[] = storedDefinitions.map(qualifiedResource);
 
@@ -50,9 +57,27 @@ export async function recoveriesResponse(env: Env, cluster: string, request: Req
   });
   if (!done.ok) return statusResponse(done.error, rendering);
   const answer = done.value;
-  if (answer.ok) return jsonResponse(200, JSON.stringify({ object: body.value?.["object"], undo: answer.undo }), rendering);
+  if (answer.ok) {
+    const isUnsure = object.kind === "controller" && object.name === "repair" && !(await doubted(env, cluster));
+    const told = { object: body.value?.["object"], undo: answer.undo, ...(isUnsure && { doubted: false }) };
+    return jsonResponse(200, JSON.stringify(told), rendering);
+  }
   if (answer.isHere) return statusResponse(badRequest(`${object.name} cannot be brought back: ${answer.why}`), rendering);
   return statusResponse(methodNotAllowed("point-in-time recovery is Cloudflare's: a local server has none"), rendering);
+}
+
+/** Whether the list of used stores is in doubt. What is told before its restart is lost with that life, so it is looked at a second later. */
+async function doubted(env: Env, cluster: string): Promise<boolean> {
+  let isTold = false;
+  for (let look = 0; look < LOOKS; look++) {
+    await systemClock.sleep(RESTART_MS);
+    if (isTold) {
+      const known = await call(() => repairStub(env, cluster).entered(), { what: "repair.entered", repeatable: true });
+      if (known.ok && known.value === null) return true;
+    }
+    isTold = (await call(() => repairStub(env, cluster).doubt(), { what: "repair.doubt", repeatable: true })).ok;
+  }
+  return false;
 }
 
 /** Why there is no such owner of ranges; a call to an object of any other uid would make it, and nothing would find it again. */

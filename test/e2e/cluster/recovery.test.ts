@@ -21,6 +21,7 @@ it("a local server: one line, exit code 2", async () => {
 it("a deployment: each object in its turn, with its way back at once; one that refuses ends the command; stores begin above what clients have seen", async () => {
   const asked: unknown[] = [];
   let isAbove = true;
+  let doubt: object = {};
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -34,7 +35,9 @@ it("a deployment: each object in its turn, with its way back at once; one that r
       }
       const isKnown = body.object !== "leases.coordination.k8s.io";
       response.writeHead(isKnown ? 200 : 400, { "Content-Type": "application/json" });
-      return response.end(JSON.stringify(isKnown ? { ...body, undo: "0001-0002" } : { kind: "Status", message: "older than 30 days" }));
+      return response.end(
+        JSON.stringify(isKnown ? { ...body, undo: "0001-0002", ...doubt } : { kind: "Status", message: "older than 30 days" }),
+      );
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -57,6 +60,16 @@ it("a deployment: each object in its turn, with its way back at once; one that r
   });
   const back = await runProgramHere("restore", [...target, "--recover", "services", "--bookmark", "0001-0002", "--output", "json"]);
   expect(back).toMatchObject({ code: 0, out: '{"object":"services","undo":"0001-0002"}\n' });
+  const untold = asked.length;
+  doubt = { doubted: false };
+  const unsure = await runProgramHere("restore", [...target, "--recover", "controllers/repair,leases.coordination.k8s.io", ...TIME]);
+  expect(unsure).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(
+      /400 older than 30 days\ncontrollers\/repair has gone back, and may take .*\nwhen it answers: --recovered all --as-of TIME\n$/,
+    ),
+  });
+  asked.splice(untold);
   server.close();
   const time = "2026-11-30T11:45:00.000Z";
   const goesBack = (object: string) => ["POST", "/recoveries", { object, time }];

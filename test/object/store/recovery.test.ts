@@ -1,14 +1,20 @@
 /** Point-in-time recovery: what the platform is asked for, and the refusal of a runtime that has none. */
-import { createExecutionContext, env } from "cloudflare:test";
+import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
+import type { Controller } from "../../../durable-objects/controller";
+import { repairStub } from "../../../durable-objects/peers/peers";
 import { recoverObject } from "../../../durable-objects/platform/recovery";
+import type { Recoverable } from "../../../src/tenancy/rpc";
 import worker from "../../../src/worker/index";
+import { AppCluster, bindings } from "../../support/access/app-cluster";
+import { PATIENCE } from "../../support/objects/patience";
 
-const bindings = env as unknown as Env;
 const TIME = "2026-01-31T12:00:00Z";
 
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 async function post(body: object): Promise<{ code: number; message: string }> {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
@@ -61,6 +67,46 @@ it("the way back: in the log of the object, too, before it starts anew", async (
   expect(calls.flat()).not.toContain("abort");
   written.mockRestore();
 });
+
+it("the list of used stores: is in doubt behind its restart, so that no store that entered since is taken for unused", async () => {
+  const cluster = new AppCluster();
+  expect((await cluster.send("PUT", "")).code).toBe(201);
+  const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  expect((await cluster.send("POST", leases, { metadata: { name: "a" }, spec: {} })).code).toBe(201);
+  const repair = bindings.CONTROLLER.getByName(`${cluster.name}/controllers/repair`);
+  const entered = () => repairStub(bindings, cluster.name).entered();
+  expect(await entered()).toContain("leases.coordination.k8s.io");
+  // What the platform does at the restart happens here when it is asked to.
+  const restore = await runInDurableObject(repair, (_, { storage }) => {
+    const platform = Object.getPrototypeOf(storage) as DurableObjectStorage;
+    vi.spyOn(platform, "getBookmarkForTime").mockResolvedValue("then");
+    return vi.spyOn(platform, "onNextSessionRestoreBookmark").mockImplementation(function (this: DurableObjectStorage) {
+      this.sql.exec("DELETE FROM followed_rows WHERE kind IN ('entered', 'visits') AND key LIKE 'leases%'");
+      return Promise.resolve("now");
+    });
+  });
+  const answer = await cluster.send("POST", "/recoveries", { object: "controllers/repair", time: TIME });
+  expect(answer).toEqual({ code: 200, body: { object: "controllers/repair", undo: "now" } });
+  expect(restore).toHaveBeenCalledTimes(1);
+  expect(await entered()).toBeNull();
+  await vi.waitFor(async () => {
+    await cluster.tick();
+    expect(await entered()).toContain("leases.coordination.k8s.io");
+  }, PATIENCE);
+}, 60_000);
+
+it("the list of used stores cannot be told: the answer says so beside the way back", async () => {
+  const cluster = new AppCluster();
+  expect((await cluster.send("PUT", "")).code).toBe(201);
+  const repair = bindings.CONTROLLER.getByName(`${cluster.name}/controllers/repair`);
+  await runInDurableObject(repair, (object) => {
+    const shell = Object.getPrototypeOf(object) as Controller;
+    vi.spyOn(shell as unknown as Recoverable, "recover").mockResolvedValue({ ok: true, undo: "now" });
+    vi.spyOn(shell, "doubt").mockRejectedValue(new Error("down"));
+  });
+  const answer = await cluster.send("POST", "/recoveries", { object: "controllers/repair", time: TIME });
+  expect(answer).toEqual({ code: 200, body: { object: "controllers/repair", undo: "now", doubted: false } });
+}, 60_000);
 
 /** The platform. */
 function objectOn(answers: Partial<Record<"getBookmarkForTime" | "onNextSessionRestoreBookmark", (asked: unknown) => Promise<string>>>) {

@@ -335,7 +335,7 @@ describe("bad input: the Status that upstream answers", () => {
   });
 
   it("paths outside every group: 404 in plain text", async () => {
-    for (const path of ["/nothing", "/apis/unknown.example/v1", "/api/v1%2Fservices", "/clusters", "//api/v1"]) {
+    for (const path of ["/nothing", "/apis/unknown.example/v1", "/api/v1%2Fservices", "/cluster", "/clusters-all", "//api/v1"]) {
       const answer = await send("GET", path, undefined, {}, "");
       expect({ path, code: answer.code }).toEqual({ path, code: 404 });
     }

@@ -32,9 +32,10 @@ it("ticks of an idle server: each renewal is one call to the store of Leases, an
   await countedCalls(() => Promise.resolve());
   // The beginning of the cluster has passes behind it that wait for time.
   vi.spyOn(Controller.prototype, "alarm").mockResolvedValue();
-  // The first write makes the store known to cron, and asks whether its namespace is open.
+  // The first write makes the store known to cron, and asks whether quotas may limit it and whether its namespace is open.
   expect((await renewed()).sort()).toEqual([
     "default/controllers/repair askVisits",
+    "default/controllers/repair entered",
     `${store} get`,
     `${store} write`,
     "default/namespaces get",

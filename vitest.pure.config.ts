@@ -28,7 +28,8 @@ export default defineConfig({
     isolate: false,
     // Vitest would leave one core alone.
     maxWorkers: availableParallelism(),
-    testTimeout: 30_000,
+    // They wait for no time: what takes long shares the machine with other work.
+    testTimeout: 120_000,
     // What a test waits for has to come, on a machine that does other things, too.
     expect: { poll: { timeout: 25_000, interval: 20 } },
   },

@@ -88,6 +88,8 @@ export class QuotaPushes {
   /** Stores say what they hold: those that do not hold what they were told are told all. See LimitSource. */
   async compare(held: readonly HeldLimits[]): Promise<boolean> {
     const { marks, quotas } = this.ports;
+    // Later changes are told to whoever asks by themselves. Nobody waits for the end of them.
+    const asked = marks.markGet(CHANGED);
     for (const { resource, source, through, state = "" } of held) {
       const mark = marks.markGet(resource);
       const isOwn = source === this.#source;
@@ -100,7 +102,7 @@ export class QuotaPushes {
     await this.push(names);
     // No other one keeps them waiting. An object that dies leaves the others to cron.
     this.push().catch(() => undefined);
-    return !names.some((name) => this.#isBehind(marks.markGet(name)));
+    return names.every((name) => marks.markGet(name) >= asked);
   }
 
   /** Tells every store that is behind, or those of these names. Resolves when each has answered or failed; never rejects. */

@@ -68,7 +68,10 @@ it("wrangler dev: serves the configuration of wrangler.toml, to who has a creden
         body: JSON.stringify({ metadata: { name: "hello" }, spec: { ports: [{ port: 80 }] } }),
       });
     expect((await create({})).status).toBe(401);
-    const created = await create({ Authorization: `Bearer ${admin.token}` });
+    const authorized = { Authorization: `Bearer ${admin.token}` };
+    expect((await create(authorized)).status, "no write makes a cluster").toBe(404);
+    expect((await fetch(`${url}/clusters/default`, { method: "PUT", headers: authorized })).status).toBe(201);
+    const created = await create(authorized);
     expect(created.status).toBe(201);
     expect(((await created.json()) as { spec: { clusterIP: string } }).spec.clusterIP).toMatch(/^10\.96\./);
   });

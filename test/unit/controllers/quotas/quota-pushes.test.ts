@@ -244,6 +244,28 @@ describe("stores that nobody ever used", () => {
     expect(first.limits).toEqual(quotas.expected[0]);
   });
 
+  it("one that asks while quotas go on changing: it has what there was when it asked, and later ones come by themselves", async () => {
+    const quotas = new Quotas();
+    const [first] = quotas.targets;
+    if (!first) throw new Error("a store");
+    quotas.unused.add("configmaps");
+    await quotas.put("q", { configmaps: "2" });
+    const changed = quotas.marks.markGet("");
+    let later: Promise<unknown> | undefined;
+    first.fate = async (_, take) => {
+      // The message after the first one is on its way while the first is answered.
+      if (later) await new Promise<void>((resolve) => void quotas.scheduler.clock().after(100, resolve));
+      const through = take();
+      later ??= quotas.put("r", { configmaps: "1" });
+      while (quotas.marks.markGet("") === changed) await quotas.scheduler.clock().nextTurn();
+      return through;
+    };
+    expect(await quotas.scheduler.run(quotas.pushes.compare([first.held]))).toBe(true);
+    expect(quotas.marks.markGet("")).toBeGreaterThan(changed);
+    await later;
+    expect(first.limits).toEqual(quotas.expected[0]);
+  });
+
   it("a store that was told while this one was ahead, which is brought back: one that was never told is not taken for used", async () => {
     const quotas = new Quotas();
     const [first, second] = quotas.targets;

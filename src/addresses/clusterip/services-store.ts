@@ -273,8 +273,9 @@ export class ServicesStore
   /** The object's alarm went off. Never rejects. */
   async alarm(): Promise<void> {
     this.#parts.alarm.rang();
-    this.#counts.rang();
     void this.#recovered();
+    // Behind what a broken disk has to stop: a write of counters that fails is logged, and no more.
+    this.#counts.rang();
     await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
   }
 

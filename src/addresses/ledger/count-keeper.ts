@@ -32,6 +32,8 @@ export class CountKeeper {
   #isComing = false;
   /** a commit has left counters to a later write */
   #owing = false;
+  /** refusals wait for `rang` */
+  #hasAsked = false;
   /** when refusals were last written in this life: commits' minute is apart, so that a refusal does not wait for it */
   #keptAt = -Infinity;
 
@@ -76,12 +78,21 @@ export class CountKeeper {
     const now = clock.now();
     // A clock that was set back counts as one that has gone on for long.
     const isEarly = now >= this.#keptAt && now < this.#keptAt + REFUSED_INTERVAL_MS;
-    if (isEarly) wakeAt(this.#keptAt + REFUSED_INTERVAL_MS);
-    else this.#write(() => this.#save());
+    if (!isEarly) {
+      this.#write(() => this.#save());
+      return;
+    }
+    this.#hasAsked = true;
+    wakeAt(this.#keptAt + REFUSED_INTERVAL_MS);
   }
 
-  /** The object's alarm went off, whoever asked for it: writes what has changed. Its clock may be ahead of the object's. Never throws. */
+  /**
+   * The object's alarm went off, whoever asked for it: writes refusals that wait for it. Its clock may be ahead of the object's. What commits have
+   * left keeps waiting for their minute, for a busy store has an alarm each second or so. Never throws.
+   */
   rang(): void {
+    if (!this.#hasAsked) return;
+    this.#hasAsked = false;
     if (this.ports.metrics.unsaved) this.#write(() => this.#save());
   }
 

@@ -127,6 +127,20 @@ describe("CountKeeper", () => {
     expect(writes).toEqual([0, 1_000]);
   });
 
+  it("an alarm of somebody else that no refusal waits for: leaves commits' counts to their minute", async () => {
+    const { commit, keeper, count } = life();
+    commit();
+    await scheduler.pass(1_000);
+    commit();
+    keeper.rang();
+    expect(writes).toEqual([0]);
+    count();
+    await scheduler.pass(1_000);
+    commit();
+    keeper.rang();
+    expect(writes, "a refusal that was written asks for nothing").toEqual([0, 1_000]);
+  });
+
   it("commits: the first one of each minute writes, and nothing waits for the others", async () => {
     const { commit, sleep } = life();
     for (let i = 0; i < 100; i++) {

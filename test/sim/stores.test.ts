@@ -114,6 +114,30 @@ describe("services store", () => {
     expect(await scenario.rest()).toEqual([]);
   });
 
+  it("history that cannot be read after a start: nothing is rejected unheard, and the next write begins the recovery again", async () => {
+    const scenario = await Scenario.ready();
+    const { cluster, api } = scenario;
+    await api.create("before");
+    const { store } = cluster.tables.services;
+    const historySince = store.historySince.bind(store);
+    let isCounted = false;
+    const answered: boolean[] = [];
+    store.historySince = (...asked) => {
+      if (isCounted) answered.push(answered.length > 0);
+      if (isCounted && answered.length === 1) throw new Error("the disk does not answer");
+      return historySince(...asked);
+    };
+    // A new life calls the tables as they are now.
+    cluster.services.crash();
+    await api.run(cluster.services.brain.nodePortAllocations());
+    isCounted = true;
+    expect((await api.create("first")).ok).toBe(true);
+    expect(answered).toEqual([false]);
+    expect((await api.create("second")).ok).toBe(true);
+    expect(answered.slice(0, 2)).toEqual([false, true]);
+    expect(await scenario.rest()).toEqual([]);
+  });
+
   it("crash right after default/kubernetes was deleted: cron makes the Service again, at its address", async () => {
     const scenario = await Scenario.ready({ apiServerServiceIP: "10.0.0.1" });
     const { cluster, api } = scenario;

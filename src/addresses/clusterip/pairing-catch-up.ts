@@ -60,13 +60,16 @@ export class PairingCatchUp {
     this.#changes = Infinity;
   }
 
-  /** After a start. Until an object is written the mark stays before its change. */
+  /**
+   * After a start. Until an object is written the mark stays before its change. Throws if the database cannot be read: then the mark stays, and another
+   * call sends all of it.
+   */
   begin(stored: Pick<StoreStorage, "historySince" | "objectScan">): void {
-    this.#hasBegun = true;
     const mark = this.ports.storage.numberGet(PAIRED);
     // The trimmed history is gone: every held address is sent again.
     if (mark < this.ports.floor()) this.#pairObjects(stored.objectScan("", ""));
     else this.#pairHistory(stored, mark);
+    this.#hasBegun = true;
   }
 
   #pairHistory(history: Pick<StoreStorage, "historySince">, mark: number): void {

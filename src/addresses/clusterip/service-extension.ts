@@ -180,7 +180,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   /**
    * After a start, before its first write is committed: what a crash may have left undone, IPAddress objects not sent and rows at owners that nobody
-   * knows. Never rejects.
+   * knows. May be called again. Rejects if the database cannot be read.
    */
   async recover(stored: Pick<StoreStorage, "historySince" | "objectScan">): Promise<void> {
     const { ledger } = this.ports;

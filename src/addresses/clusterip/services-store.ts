@@ -274,7 +274,6 @@ export class ServicesStore
   async alarm(): Promise<void> {
     this.#parts.alarm.rang();
     void this.#recovered();
-    // Behind what a broken disk has to stop: a write of counters that fails is logged, and no more.
     this.#counts.rang();
     await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
   }
@@ -284,8 +283,19 @@ export class ServicesStore
    * begins it: the note of the write that a crash cut off brings it here. Never rejects.
    */
   #recovered(): Promise<void> {
-    this.#recovering ??= this.#extension.recover(this.store.storage).then(this.#parts.pokeRepair);
+    this.#recovering ??= this.#recover();
     return this.#recovering;
+  }
+
+  /** Where the disk does not answer, the next write, alarm or visit of cron begins it again. */
+  async #recover(): Promise<void> {
+    try {
+      await this.#extension.recover(this.store.storage);
+      this.#parts.pokeRepair();
+    } catch (error) {
+      this.#recovering = undefined;
+      this.#ports.recorder.log("warn", "what a crash may have left undone could not be looked for", { error: String(error) });
+    }
   }
 
   /** First the directory, so that cron knows of the cluster whatever happens next; everything may be repeated. */

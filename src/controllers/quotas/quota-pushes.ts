@@ -88,7 +88,7 @@ export class QuotaPushes {
   /** Stores say what they hold: those that do not hold what they were told are told all. See LimitSource. */
   async compare(held: readonly HeldLimits[]): Promise<boolean> {
     const { marks, quotas } = this.ports;
-    // Later changes are told to whoever asks by themselves. Nobody waits for the end of them.
+    // Changes behind this one begin pushes of their own to whoever asks now, so the answer does not wait for them.
     const asked = marks.markGet(CHANGED);
     for (const { resource, source, through, state = "" } of held) {
       const mark = marks.markGet(resource);

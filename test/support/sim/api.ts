@@ -46,7 +46,7 @@ export class SimApi {
 
   /** The same without waiting for it. */
   start(request: WriteRequest): Promise<WriteResult> {
-    return this.cluster.services.brain.store.write(request);
+    return this.cluster.services.brain.write(request);
   }
 
   creation(name: string, spec: object = {}, options: Partial<WriteOptions> = {}): WriteRequest {
@@ -95,20 +95,20 @@ export class SimApi {
   startIPAddress(name: string, labels: Record<string, string> = {}): Promise<WriteResult> {
     const parentRef = { group: "example.com", resource: "gateways", namespace: "default", name: "mine" };
     const object = JSON.stringify({ metadata: { name, labels }, spec: { parentRef } });
-    return this.cluster.ipAddresses.brain.store.write({ verb: "create", namespace: "", object, options: NETWORKING });
+    return this.cluster.ipAddresses.brain.write({ verb: "create", namespace: "", object, options: NETWORKING });
   }
 
   removeIPAddress(name: string): Promise<WriteResult> {
-    return this.run(this.cluster.ipAddresses.brain.store.write({ verb: "delete", key: { namespace: "", name }, options: DELETE }));
+    return this.run(this.cluster.ipAddresses.brain.write({ verb: "delete", key: { namespace: "", name }, options: DELETE }));
   }
 
   createServiceCIDR(name: string, cidrs: string[]): Promise<WriteResult> {
     const object = JSON.stringify({ metadata: { name }, spec: { cidrs } });
-    return this.run(this.cluster.coordinator.brain.store.write({ verb: "create", namespace: "", object, options: NETWORKING }));
+    return this.run(this.cluster.coordinator.brain.write({ verb: "create", namespace: "", object, options: NETWORKING }));
   }
 
   removeServiceCIDR(name: string): Promise<WriteResult> {
-    return this.run(this.cluster.coordinator.brain.store.write({ verb: "delete", key: { namespace: "", name }, options: DELETE }));
+    return this.run(this.cluster.coordinator.brain.write({ verb: "delete", key: { namespace: "", name }, options: DELETE }));
   }
 
   /** The parents of all IPAddress objects by address, as `namespace/name`. */

@@ -81,15 +81,15 @@ export class Scenario {
 
   /** What a client asks of the ServiceCIDRs' store, without waiting for it. */
   startRange(name: string, ...cidrs: string[]): Promise<WriteResult> {
-    return this.cluster.coordinator.brain.store.write(createRange(name, cidrs));
+    return this.cluster.coordinator.brain.write(createRange(name, cidrs));
   }
 
   patchRange(name: string, patch: object): Promise<WriteResult> {
-    return this.cluster.coordinator.brain.store.write(patchRange(name, patch));
+    return this.cluster.coordinator.brain.write(patchRange(name, patch));
   }
 
   startRangeRemoval(name: string): Promise<WriteResult> {
-    return this.cluster.coordinator.brain.store.write(deleteRange(name));
+    return this.cluster.coordinator.brain.write(deleteRange(name));
   }
 
   /** Creates it and waits until it gives out addresses. */

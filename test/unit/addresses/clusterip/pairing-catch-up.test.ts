@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { PairingCatchUp } from "../../../../src/addresses/clusterip/pairing-catch-up";
 import type { HistoryEntry } from "../../../../src/api/store/state/store-storage";
 import { MemoryLedgerStorage } from "../../../support/memory/ledger-storage";
@@ -108,6 +108,23 @@ describe("the mark of what is paired", () => {
     const world = new MarkWorld();
     expect(world.turn(60)).toBe(60);
     world.sleep();
+    expect(world.turn(60)).toBe(60);
+    world.begin();
+    expect(world.turn()).toBe(world.at.head);
+  });
+
+  it("a history that cannot be read at the start: the mark stays until another try has sent everything", () => {
+    const world = new MarkWorld();
+    expect(world.turn(60)).toBe(60);
+    world.sleep();
+    const { history } = world;
+    const read = vi.spyOn(history, "filter").mockImplementation(() => {
+      throw new Error("the disk does not answer");
+    });
+    expect(() => {
+      world.begin();
+    }).toThrow("the disk does not answer");
+    read.mockRestore();
     expect(world.turn(60)).toBe(60);
     world.begin();
     expect(world.turn()).toBe(world.at.head);

@@ -1,6 +1,6 @@
 /** `npm run bench`: one table, with the machine it was measured on. Never part of the tests: a figure that is missed is shown, not failed. */
 import { cpus, loadavg, totalmem } from "node:os";
-import type { ComparedFigure } from "./bench/against";
+import type { ComparedFigure } from "./bench/compared-figures";
 import { againstOptions, againstUsage, parseAgainst } from "./bench/against-options";
 import type { BenchRow } from "./bench/row";
 import { oneOf, parseCommandLine, runProgram, wholeNumber } from "../terminal/command-line";
@@ -57,10 +57,12 @@ Measures the server and its parts on this machine, each suite with servers and d
   --minutes N         how long node-leases renews and identity-slo looks (2 and 10)
   --against URL       instead of the suites: creates, lists and deletes of Services, Leases and watchers on the Kubernetes API server at
                       this URL and on a Servicenet of this run, in turn, with ratios; in a namespace that is deleted afterwards
+  --beside FOLDER     the same on the server of another checkout, such as a worktree of the commit before: ratios of rounds in turn tell
+                      what single runs do not, which differ by a fifth
   --json              one JSON object for each figure, a line each
   --help              this text
 
-With --against:
+With --against or --beside:
 ${againstUsage}
 
 Exit code: 0 measured, 1 it did not work, 2 wrong options.`;
@@ -81,18 +83,20 @@ await runProgram({
     const minutes = parsed.values.minutes === undefined ? undefined : wholeNumber("--minutes", parsed.values.minutes, 1);
     const against = parseAgainst(parsed.values);
     for (const [option, value] of Object.entries({ only, minutes }))
-      if (against && value !== undefined) throw new UserError(`--${option}: goes without --against`);
+      if (against && value !== undefined) throw new UserError(`--${option}: goes without --against and --beside`);
     return { json, against, minutes, chosen: (only?.split(",") ?? usual).map((name) => oneOf("--only", name, names)) };
   },
   main: async ({ json, against, minutes, chosen }) => {
     if (!json) console.log(machine());
     const progress = progressOn(process.stderr);
     if (against) {
-      const { compare } = await import("./bench/against");
-      const figures = await compare(against.target, against.sizes, (name, done, total) => progress.show(name, done, total));
+      const { compare, compareCheckouts } = await import("./bench/against");
+      const { other, sizes, rounds } = against;
+      const comparison = { sizes, rounds, begun: (name: string, done: number, total: number) => progress.show(name, done, total) };
+      const figures = await (typeof other === "string" ? compareCheckouts(other, comparison) : compare(other, comparison));
       progress.clear();
       if (json) for (const figure of figures) console.log(JSON.stringify(figure));
-      else printCompared(against.target.url, figures);
+      else printCompared(typeof other === "string" ? other : other.url, rounds, figures);
       return 0;
     }
     for (const [index, name] of chosen.entries()) {
@@ -124,9 +128,10 @@ function print(rows: readonly BenchRow[]): void {
   printCells(cells, [1]);
 }
 
-function printCompared(url: string, figures: readonly ComparedFigure[]): void {
+function printCompared(other: string, rounds: number, figures: readonly ComparedFigure[]): void {
   const load = loadavg()[0]?.toFixed(2) ?? "?";
-  console.log(`\n${url} and a Servicenet of this run, in turn (load after: ${load}); ratio: how many times better Servicenet is`);
+  const how = `in turn, rounds: ${String(rounds)} (load after: ${load})`;
+  console.log(`\n${other} and a Servicenet of this run, ${how}; ratio: how many times better Servicenet is`);
   const head = ["", "there", "Servicenet", "", "ratio"];
   const rows = figures.map(({ name, against, servicenet, unit, ratio }) => [
     name,

@@ -1,18 +1,20 @@
 /**
- * The loads of the suites on any Kubernetes API server and on a Servicenet of this run, in turn. Each load runs first there, then here, so that both
- * see the same machine. They use the API alone: nothing that only Servicenet answers.
+ * The loads of the suites on another server and on a Servicenet of this run, in turn, so that both see the same machine. The other one is any Kubernetes
+ * API server, or that of another checkout. The loads use the API alone: nothing that only Servicenet answers.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { send } from "../../cluster/send";
 import type { Target } from "../../cluster/target";
 import { UserError } from "../../terminal/user-error";
+import type { Server } from "../../../test/support/server/server";
 import { PROTOBUF, readList } from "./read-list";
 import { targetOf, withServer, writeLeases, writeServices } from "./started";
 import { deliveryTimes } from "./suites/watchers";
 import { measureBurst } from "./suites/watchers-burst";
 import { WatchedService } from "./watched-service";
-import { quantile } from "./figures";
+import { type ComparedFigure, compared, type Figure } from "./compared-figures";
+import { median, quantile } from "./figures";
 
 const RANGE = "10.0.0.0/12";
 const LIST_ROUNDS = 5;
@@ -32,22 +34,6 @@ export interface Sizes {
   seconds: number;
 }
 
-export interface ComparedFigure {
-  name: string;
-  unit: string;
-  against: number;
-  servicenet: number;
-  /** how many times better Servicenet is; below 1 = worse */
-  ratio: number;
-}
-
-interface Figure {
-  name: string;
-  value: number;
-  unit: string;
-  better: "more" | "less";
-}
-
 /** A server with a namespace of this run. */
 interface Side {
   target: Target;
@@ -58,38 +44,58 @@ type Suite = (side: Side, sizes: Sizes) => Promise<Figure[]>;
 
 const suites: Readonly<Record<string, Suite>> = { services, leases, watchers, "watchers-burst": watchersBurst };
 
+export interface Comparison {
+  sizes: Sizes;
+  /** how often each suite runs on both sides; who begins changes from round to round */
+  rounds: number;
+  /** hears of each round of a suite before it runs, with its number and how many there are */
+  begun(suite: string, done: number, total: number): void;
+}
+
 /**
- * Runs all suites, and removes what they made. `begun` hears of each suite before it runs, with its number and how many there are. Throws UserError when
- * the other server lets nobody make a namespace.
+ * Runs all suites against a server that is somebody's, and removes what they made. Throws UserError when the other server lets nobody make a namespace.
  */
-export function compare(
-  against: Target,
-  sizes: Sizes,
-  begun: (suite: string, done: number, total: number) => void,
-): Promise<ComparedFigure[]> {
-  const namespace = `servicenet-bench-${randomBytes(4).toString("hex")}`;
+export function compare(against: Target, comparison: Comparison): Promise<ComparedFigure[]> {
+  const namespace = namespaceOfRun();
   const there: Side = { target: against, namespace };
-  return inNamespace(there, () =>
-    withServer(RANGE, async (server) => {
-      const here: Side = { target: targetOf(server), namespace };
-      await make(here);
-      const figures: ComparedFigure[] = [];
-      for (const [done, [name, suite]] of Object.entries(suites).entries()) {
-        begun(name, done, Object.keys(suites).length);
-        const theirs = await suite(there, sizes);
-        const ours = await suite(here, sizes);
-        figures.push(...theirs.flatMap((figure, i) => compared(figure, ours[i])));
-      }
-      return figures;
-    }),
+  return inNamespace(there, () => withServer(RANGE, (server) => compareWith(there, server, comparison)));
+}
+
+/** The same beside the server of another checkout, on data of its own that goes afterwards. */
+export function compareCheckouts(checkout: string, comparison: Comparison): Promise<ComparedFigure[]> {
+  const other = (server: Server): Side => ({ target: targetOf(server), namespace: namespaceOfRun() });
+  return withServer(
+    RANGE,
+    async (beside) => {
+      const there = other(beside);
+      await make(there);
+      return withServer(RANGE, (server) => compareWith(there, server, comparison));
+    },
+    [],
+    { checkout },
   );
 }
 
-function compared({ name, unit, value, better }: Figure, ours: Figure | undefined): ComparedFigure[] {
-  if (!ours) return [];
-  const ratio = better === "more" ? ours.value / value : value / ours.value;
-  return [{ name, unit, against: value, servicenet: ours.value, ratio }];
+async function compareWith(there: Side, server: Server, { sizes, rounds, begun }: Comparison): Promise<ComparedFigure[]> {
+  const here: Side = { target: targetOf(server), namespace: there.namespace };
+  await make(here);
+  const figures: ComparedFigure[] = [];
+  const total = Object.keys(suites).length * rounds;
+  let done = 0;
+  for (const [name, suite] of Object.entries(suites)) {
+    const theirs: Figure[][] = [];
+    const ours: Figure[][] = [];
+    for (let round = 0; round < rounds; round++) {
+      begun(name, done++, total);
+      const first = round % 2 === 0 ? theirs : ours;
+      for (const side of first === theirs ? [theirs, ours] : [ours, theirs]) side.push(await suite(side === theirs ? there : here, sizes));
+    }
+    figures.push(...compared(theirs, ours));
+  }
+  return figures;
 }
+
+const namespaceOfRun = (): string => `servicenet-bench-${randomBytes(4).toString("hex")}`;
 
 /** Runs `body` with a namespace on that side, which is deleted afterwards, also when the user interrupts. */
 async function inNamespace<T>(side: Side, body: () => Promise<T>): Promise<T> {
@@ -153,11 +159,7 @@ async function readLists(side: Side, count: number): Promise<Figure[]> {
   ] as const) {
     const times: number[] = [];
     for (let round = 0; round < LIST_ROUNDS; round++) times.push((await readList(side.target, servicesOf(side), accept)).ms);
-    const elapsedMs = quantile(
-      times.sort((a, b) => a - b),
-      0.5,
-    );
-    figures.push(rate(name, "objects/s", count, { elapsedMs }));
+    figures.push(rate(name, "objects/s", count, { elapsedMs: median(times) }));
   }
   return figures;
 }

@@ -16,11 +16,11 @@ export async function withServer<T>(
   range: string,
   body: (server: Server) => Promise<T>,
   args: readonly string[] = [],
-  { secure = false } = {},
+  options: { secure?: boolean; checkout?: string } = {},
 ): Promise<T> {
   const folder = temporaryFolder();
   try {
-    return await withServerOn(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args], body, { secure });
+    return await withServerOn(folder, ["--var", `SERVICE_CLUSTER_IP_RANGE=${range}`, ...args], body, options);
   } finally {
     removeFolder(folder);
   }
@@ -31,9 +31,9 @@ export async function withServerOn<T>(
   folder: string,
   args: readonly string[],
   body: (server: Server) => Promise<T>,
-  { secure = false } = {},
+  options: { secure?: boolean; checkout?: string } = {},
 ): Promise<T> {
-  const server = await startServer(folder, args, { secure });
+  const server = await startServer(folder, args, options);
   const killed = (): void => void server.kill();
   process.once("exit", killed);
   try {

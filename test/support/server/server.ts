@@ -61,10 +61,13 @@ export interface ServerProcess {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Runs `npm start -- <args>` in the project and collects its output. `bare` leaves npm out, which has exit codes of its own and takes time. */
-export function startProcess(args: readonly string[], { bare = false } = {}): ServerProcess {
+/**
+ * Runs `npm start -- <args>` in the project, or in another checkout of it, and collects its output. `bare` leaves npm out, which has exit codes of its
+ * own and takes time.
+ */
+export function startProcess(args: readonly string[], { bare = false, checkout = root } = {}): ServerProcess {
   const [command, ...before] = bare ? [process.execPath, ...START] : ["npm", "start", "--silent", "--"];
-  const child = spawn(command, [...before, ...args], { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, [...before, ...args], { cwd: checkout, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8");
@@ -88,21 +91,24 @@ export function startProcess(args: readonly string[], { bare = false } = {}): Se
   return { output: () => text, ended, pid, printed };
 }
 
-/**
- * What tests compare is to be the same on every machine: neither its address nor its name is told. Clusters begin with the first write of a test, unless
- * their beginning is what it looks at.
- */
-const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME=", "--var", "IMPLICIT_CLUSTERS=true"];
+/** What tests compare is to be the same on every machine: neither its address nor its name is told. */
+const NOTHING_OWN = ["--var", "ADVERTISE_ADDRESSES=", "--var", "HOST_NAME="];
+/** Clusters begin with the first write of a test, unless their beginning is what it looks at. */
+const IMPLICIT_CLUSTERS = ["--var", "IMPLICIT_CLUSTERS=true"];
 
 /**
  * Starts a server on the data folder and waits for its ready line. Its port is nobody else's until this process ends. `secure`: with HTTPS and
- * credentials, as `npm start` is without options.
+ * credentials, as `npm start` is without options. `checkout`: that of another release, whose variables may be others.
  */
-export async function startServer(dataFolder: string, args: readonly string[] = [], { secure = false } = {}): Promise<Server> {
+export async function startServer(
+  dataFolder: string,
+  args: readonly string[] = [],
+  { secure = false, checkout = root } = {},
+): Promise<Server> {
   const open = secure ? [] : ["--insecure-http"];
-  const process_ = startProcess(["--port", String(await freePort()), "--data-dir", dataFolder, ...open, ...NOTHING_OWN, ...args], {
-    bare: true,
-  });
+  const own = checkout === root ? [...NOTHING_OWN, ...IMPLICIT_CLUSTERS] : NOTHING_OWN;
+  const place = ["--port", String(await freePort()), "--data-dir", dataFolder];
+  const process_ = startProcess([...place, ...open, ...own, ...args], { bare: true, checkout });
   const [, url = ""] = await process_.printed(/ready at (https?:\S+)/);
   const runner = pidIn(join(dataFolder, "runner.lock"));
   const runtime = pidIn(join(dataFolder, "workerd.json"));

@@ -108,6 +108,25 @@ describe("npm run bench -- --against", () => {
     for (const name of FIGURES) expect(out).toMatch(new RegExp(`^ +${name} +[\\d.,]+ +[\\d.,]+ +\\S+ +[\\d.]+x$`, "mu"));
   });
 
+  it("--beside: the server of a checkout, in rounds", { timeout: 2 * TIMEOUT_MS }, async () => {
+    const { code, out, err } = await runProgram("bench", ["--beside", root, "--rounds", "2", ...SIZES]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain(`${root} and a Servicenet of this run, in turn, rounds: 2 `);
+    for (const name of FIGURES) expect(out).toMatch(new RegExp(`^ +${name} +[\\d.,]+ +[\\d.,]+ +\\S+ +[\\d.]+x$`, "mu"));
+  });
+
+  it.each<[string, string[], string]>([
+    ["a folder that is no checkout", ["--beside", files], `--beside ${files}: is no checkout of Servicenet`],
+    ["both", ["--beside", root, "--against", "https://127.0.0.1:1"], "--beside: goes without --against"],
+    ["a token for a checkout", ["--beside", root, "--token", "a"], "--token: goes with --against"],
+    ["rounds of nothing", ["--rounds", "2"], "--rounds: goes with --against or --beside"],
+    ["no round", ["--beside", root, "--rounds", "0"], "--rounds 0: "],
+  ])("%s: one line", { timeout: TIMEOUT_MS }, async (_, options, line) => {
+    const { code, out, err } = await runProgram("bench", options);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(line);
+  });
+
   it("Ctrl-C: the namespace of the loads is deleted, and the Servicenet of the run ends", { timeout: TIMEOUT_MS }, async () => {
     const api = new Api(() => other.url);
     const created = async (): Promise<boolean> => {

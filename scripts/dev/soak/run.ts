@@ -10,7 +10,7 @@ import { serverMiB } from "../bench/memory";
 import { flatness } from "./flat";
 import type { SoakOptions } from "./options";
 import { Services } from "./services";
-import { STAYING_RANGE, Surroundings } from "./surroundings";
+import { OWN_CONNECTION, STAYING_RANGE, Surroundings } from "./surroundings";
 import { SERVICES, Watchers } from "./watchers";
 
 /** Looks of a long run; a short one has a few. */
@@ -63,7 +63,7 @@ export function machine(): string {
 class Run {
   readonly #random;
   readonly #tally = newTally();
-  readonly #api = new Api(() => this.#url);
+  readonly #api = new Api(() => this.#url, OWN_CONNECTION);
   readonly #found = new Set<string>();
   readonly #samplesMiB: number[] = [];
   #server: Server | undefined;

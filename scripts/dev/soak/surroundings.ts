@@ -21,6 +21,12 @@ export const STAYING_RANGE = "10.96.0.0/16";
 /** They come and go: two beside each other, one around them, and one within the range that stays. */
 const RANGES = ["10.97.0.0/20", "10.97.16.0/20", "10.97.0.0/19", "10.96.0.0/20"];
 
+/**
+ * Of a run's requests that come seconds apart: the server closes a connection that rested for five, and a busy machine tells too late. A deletion without
+ * an answer would leave out its Pod.
+ */
+export const OWN_CONNECTION = { Connection: "close" };
+
 const NODES_PATH = "/api/v1/nodes";
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
 const PODS_PATH = "/api/v1/namespaces/default/pods";
@@ -43,7 +49,7 @@ export class Surroundings {
 
   constructor(setting: SurroundingsSetting) {
     this.#setting = setting;
-    this.#api = new Api(setting.url);
+    this.#api = new Api(setting.url, OWN_CONNECTION);
     setMaxListeners(0, this.#stopped.signal);
   }
 

@@ -37,15 +37,18 @@ export const APPLY_PATCH = "application/apply-patch+yaml";
 export const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 
 export class Api {
-  /** `url` is asked for at each request: the server may have been started again */
-  constructor(readonly url: () => string) {}
+  /** `url` is asked for at each request: the server may have been started again. `headers` go with each */
+  constructor(
+    readonly url: () => string,
+    private readonly headers: Record<string, string> = {},
+  ) {}
 
   /** Strings and bytes go out as they are, everything else as JSON. */
   async send(method: string, path: string, { body, query = {}, headers = {} }: Sent = {}): Promise<Answer> {
     const raw = typeof body === "string" || body instanceof Uint8Array;
     const response = await fetch(this.#address(path, query), {
       method,
-      headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+      headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...this.headers, ...headers },
       ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
     });
     const { status: code, headers: answered } = response;
@@ -91,7 +94,10 @@ export class Api {
   /** Opens a watch; resolves with the server's answer: the watch has every later write. */
   async watch(path: string, query: Record<string, string> = {}, headers: Record<string, string> = {}): Promise<Watching> {
     const abort = new AbortController();
-    const response = await fetch(this.#address(path, { watch: "true", timeoutSeconds: "30", ...query }), { headers, signal: abort.signal });
+    const response = await fetch(this.#address(path, { watch: "true", timeoutSeconds: "30", ...query }), {
+      headers: { ...this.headers, ...headers },
+      signal: abort.signal,
+    });
     if (response.status !== 200 || !response.body) throw new Error(`watch ${path}: ${String(response.status)} ${await response.text()}`);
     return new Watching(response, abort);
   }

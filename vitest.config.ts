@@ -1,5 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-pool-workers";
 import { defineConfig } from "vitest/config";
+import { longestFirst } from "./scripts/dev/testing/longest-first";
 import { productModule } from "./scripts/dev/testing/product-module";
 import { UNIT_IN_WORKERD } from "./scripts/dev/testing/runtimes.mjs";
 
@@ -7,6 +8,8 @@ import { UNIT_IN_WORKERD } from "./scripts/dev/testing/runtimes.mjs";
 const slow = process.env["SERVICENET_SLOW"] === "1";
 const further = process.env["SERVICENET_FURTHER"] === "1";
 const quick = [...Object.keys(UNIT_IN_WORKERD), "test/object/{access,addresses,controllers,economy,store}/*.test.ts"];
+
+const LONGEST = ["access/access", "addresses/services-store", "access/token-request", "store/resource-store"];
 
 /**
  * Tests of real Durable Objects, and unit tests that need the platform, inside workerd on the real wrangler.toml.
@@ -35,6 +38,7 @@ export default defineConfig({
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.
     isolate: slow,
+    sequence: { sequencer: longestFirst(LONGEST) },
     // Vitest would forward each line by a call that it waits for at the end, and the answer to a line of an object that died never comes.
     disableConsoleIntercept: true,
     // Each runtime reads all modules once more, and other suites run beside this one.

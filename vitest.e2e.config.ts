@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { longestFirst } from "./scripts/dev/testing/longest-first";
 
 /**
  * End-to-end tests: Node programs against the started server. Files run beside each other: each has a server or a cluster of its own.
@@ -45,27 +45,19 @@ const SLOWEST = [
   ...["gates", "disconnect", "disk", "services-without-kubernetes", "progress", "backup", "informers", "node-health-outage"],
 ];
 
-/** Those that take longest begin first, so that the others fill the time beside them. */
 const LONGEST = [
   ...SLOWEST,
   "renumbering",
   "tutorial",
   "conformance/matrix",
-  "kept-connections",
+  "cluster/import",
+  "vitest-run",
   "conformance/service-ranges",
+  "kept-connections",
   "repair-by-poke",
   "watching",
-  "import",
   "nodes",
 ];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const longest = LONGEST.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/${name}.test.ts`)));
-    return [...longest, ...sorted.filter((file) => !longest.includes(file))];
-  }
-}
 
 export default defineConfig({
   test: {
@@ -73,7 +65,7 @@ export default defineConfig({
     environment: "node",
     // A process for many files: each new one would read Vitest and the sources again.
     isolate: slow,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: longestFirst(LONGEST) },
     // Two cores, and now and then a file that waits.
     maxWorkers: 3,
     // Concurrent tests of a file wait more than they compute.

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { defineConfig } from "vitest/config";
 import { laterCompilation } from "./scripts/dev/testing/later-compilation.mjs";
+import { longestFirst } from "./scripts/dev/testing/longest-first";
 import { FURTHER, PURE, UNIT_IN_WORKERD } from "./scripts/dev/testing/runtimes.mjs";
 
 /** Suites that only .ci/run has time for: long ones, and with SERVICENET_FURTHER those whose rules `npm test` shows more cheaply. */
@@ -26,6 +27,7 @@ export default defineConfig({
     environment: "node",
     pool: "threads",
     isolate: false,
+    sequence: { sequencer: longestFirst(["sim/whole"]) },
     // Vitest would leave one core alone.
     maxWorkers: availableParallelism(),
     // They wait for no time: what takes long shares the machine with other work.

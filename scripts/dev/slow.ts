@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parseCommandLine, runProgram } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { checkWorkflows } from "./testing/check-workflows";
-import { endCommands } from "./testing/commands";
+import { endCommands, GO_WITHOUT_COLLECTION } from "./testing/commands";
 import { type Counts, oneFailed } from "./testing/counts";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
 import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureIp, ensureJq, ensureNft } from "./testing/ensure-debian-programs";
@@ -107,7 +107,7 @@ await runProgram({
       }),
       inTurn([
         () => check("format", ["npm", "run", "--silent", "format:check"]),
-        () => check("lint", ["npm", "run", "--silent", "lint"]),
+        () => check("lint", ["npm", "run", "--silent", "lint"], GO_WITHOUT_COLLECTION),
         () => checkWorkflows(),
         () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
         () => vitest(`slow object tests of seed ${seed}`, { config: "vitest.config.ts", env: { ...env, ...memory, SIM_FIRST_SEED: seed } }),

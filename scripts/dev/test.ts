@@ -33,12 +33,12 @@ await runProgram({
   parse: (args) => parseCommandLine("npm test", { args, options: {} }),
   main: async () => {
     const env = { ...inMemory({ beforeEnd: endCommands }), SIM_FIRST_SEED: String(seedOfCommit()) };
-    // Three lanes for two cores: objects and servers wait now and then. All take about as long.
+    // Three lanes for two cores: objects and servers wait now and then. All take about as long. Pure tests end last: many small files leave no core idle.
     const lanes = await Promise.all([
       inTurn([
-        () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
         sourceChecks,
         () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "25"]),
+        () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
       ]),
       inTurn([() => vitest("tests in workerd", { config: "vitest.config.ts", env, parts: PLATFORM })]),
       inTurn([() => vitest("end-to-end tests", { config: "vitest.e2e.config.ts", env })]),

@@ -2,6 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { TestSpecification, Vitest } from "vitest/node";
+import { longestFirst } from "../../../scripts/dev/testing/longest-first";
 import { slowest } from "../../../scripts/dev/testing/counts";
 import { vitest } from "../../../scripts/dev/testing/vitest-run";
 import { removeFolder, temporaryFolder } from "../../support/server/server";
@@ -77,4 +79,18 @@ it("the slowest files: the longest first, as many as are asked for", () => {
   const files = [3, 1, 4, 2].map((ms) => ({ path: `${String(ms)}.test.ts`, ms }));
   expect(slowest(files, 3).map(({ ms }) => ms)).toEqual([4, 3, 2]);
   expect(files.map(({ ms }) => ms)).toEqual([3, 1, 4, 2]);
+});
+
+it("the order of files: the longest in the order of their list, then the others in that of Vitest", async () => {
+  const sizes: Readonly<Record<string, number>> = { "/t/a.test.ts": 1, "/t/b.test.ts": 3, "/t/c.test.ts": 2, "/t/a/b.test.ts": 4 };
+  const cache = { getFileTestResults: () => undefined, getFileStats: (key: string) => ({ size: sizes[`/${key.slice(1)}`] }) };
+  const project = { name: "", config: { isolate: false, sequence: { groupOrder: 0 } } };
+  const files = Object.keys(sizes).map((moduleId) => ({ moduleId, project }) as TestSpecification);
+  const sequencer = new (longestFirst(["t/c", "missing", "t/a"]))({ cache, config: { root: "/" } } as unknown as Vitest);
+  expect((await sequencer.sort(files)).map(({ moduleId }) => moduleId)).toEqual([
+    "/t/c.test.ts",
+    "/t/a.test.ts",
+    "/t/a/b.test.ts",
+    "/t/b.test.ts",
+  ]);
 });

@@ -5,8 +5,8 @@ import { readSummary, type Summary } from "./summary";
 
 export const usage = `Usage: npm run coverage -- [options] [TESTS...]
 
-Runs the suites of npm test in a copy of the project that counts what they run of src and durable-objects, and writes coverage/summary.json:
-statements, branches, functions and lines of each file. It takes about three times as long as npm test.
+Runs the suites of npm test, and the further ones of .ci/run, in a copy of the project that counts what they run of src and durable-objects, and
+writes coverage/summary.json: statements, branches, functions and lines of each file. It takes about three times as long as they do.
 
   TESTS               folders and files of tests; without any all suites run, and simulated histories
   --more              adds to the counts of the last run, whose sources are the same: for what depends on luck, or for other suites
@@ -25,7 +25,6 @@ export interface CoverageOptions {
 }
 
 /** An unreadable file is told before a long run. */
-
 export function parseOptions(args: string[]): CoverageOptions | "help" {
   const options = { more: { type: "boolean" }, summary: { type: "string" }, against: { type: "string" } } as const;
   const parsed = parseCommandLine("npm run coverage", { args, options, allowPositionals: true });

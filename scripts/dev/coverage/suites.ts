@@ -1,4 +1,4 @@
-/** The suites of `npm test` that run the product, one after the other: each configuration of Vitest, and simulated histories. */
+/** The suites that run the product, one after the other: each configuration of Vitest, what .ci/run runs of them further, and simulated histories. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readdirSync } from "node:fs";
@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const CONFIGURATION = /^vitest(\..+)?\.config\.ts$/;
+/** Those with tests that `npm test` leaves to .ci/run. */
+const WITH_FURTHER = ["vitest.config.ts", "vitest.pure.config.ts"];
 /** Counting code is slow, and so is a machine that does other things: no time limit decides. */
 const MS_MAX = "600000";
 const POLL_MS_MAX = "120000";
@@ -29,11 +31,11 @@ export async function runSuites({ copy, counts, logs, env: further }: Places, te
   const nodeOptions = [process.env["NODE_OPTIONS"], beforeAll].filter(Boolean).join(" ");
   const env = { ...process.env, ...further, ...SETTINGS, SERVICENET_COVERAGE: counts, NODE_OPTIONS: nodeOptions };
   const failed: string[] = [];
-  for (const [name, command] of Object.entries(commandsIn(copy, tests))) {
+  for (const [name, { command, env: own }] of Object.entries(suitesIn(copy, tests))) {
     const startedAt = Date.now();
     const log = join(logs, `${name}.log`);
     const output = openSync(log, "w");
-    const code = await codeOf(spawn(process.execPath, command, { cwd: copy, env, stdio: ["ignore", output, output] }));
+    const code = await codeOf(spawn(process.execPath, command, { cwd: copy, env: { ...env, ...own }, stdio: ["ignore", output, output] }));
     closeSync(output);
     if (code !== 0) failed.push(name);
     console.log(
@@ -43,11 +45,18 @@ export async function runSuites({ copy, counts, logs, env: further }: Places, te
   return failed;
 }
 
-function commandsIn(copy: string, tests: readonly string[]): Record<string, string[]> {
+interface Suite {
+  command: string[];
+  env?: NodeJS.ProcessEnv;
+}
+
+function suitesIn(copy: string, tests: readonly string[]): Record<string, Suite> {
   const configurations = readdirSync(copy).filter((name) => CONFIGURATION.test(name));
-  const suites = Object.fromEntries(configurations.map((name) => [name, vitest(name, tests)]));
-  const histories = ["scripts/run.mjs", "scripts/dev/simulate.ts", "--histories", "50"];
-  return tests.length > 0 ? suites : { ...suites, "simulated-histories": histories };
+  const suites: Record<string, Suite> = {};
+  for (const name of configurations) suites[name] = { command: vitest(name, tests) };
+  for (const name of WITH_FURTHER) suites[`further-${name}`] = { command: vitest(name, tests), env: { SERVICENET_FURTHER: "1" } };
+  if (tests.length > 0) return suites;
+  return { ...suites, "simulated-histories": { command: ["scripts/run.mjs", "scripts/dev/simulate.ts", "--histories", "50"] } };
 }
 
 function vitest(configuration: string, tests: readonly string[]): string[] {

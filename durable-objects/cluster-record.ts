@@ -2,14 +2,13 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
-import type { Location } from "../src/tenancy/location";
+import type { Location } from "../src/core/config/location";
 import { listCopyKey, storeName } from "../src/api/store/list/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
 import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
-import { clusterObjects } from "../src/tenancy/cluster-objects";
 import { directoryFacts, noteBusy, noteControllers } from "./peers/busy";
-import { CONTROLLERS } from "./platform/controllers";
+import { objectsIn } from "./platform/controllers";
 import type { Env } from "./platform/env";
 import { listPorts } from "./peers/list-of-clusters";
 import { allStores, clusterShard, recordedObject } from "./peers/peers";
@@ -30,7 +29,7 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
       clock: systemClock,
       recorder: systemRecorder({ object: `${name}/record` }),
       wakeAt: (atMs) => setAlarm(ctx.storage, atMs),
-      objects: () => clusterObjects(CONTROLLERS.names),
+      objects: () => objectsIn(name),
       wipe: (id, object, listed) => recordedObject(env, id, object).wipe(listed),
       tell: (id, object, setting) => recordedObject(env, id, object).setControllers(setting),
       noteControllers: (id, list) => noteControllers(env, id, list ? directoryFacts(list) : undefined),

@@ -1,5 +1,6 @@
 /** A controller of one cluster, named `<cluster>/controllers/<name>`. A shell: the loop is src/controllers/frame/controller, the table is controllers.ts. */
 import type { ControllersSetting } from "../src/core/config/controllers";
+import { isRootCluster } from "../src/tenancy/cluster-id";
 import type { SwitchedObject, Wipeable } from "../src/tenancy/rpc";
 import type { ControllerRpc } from "../src/api/rpc/store";
 import { enteringOnce } from "../src/controllers/frame/entering";
@@ -38,7 +39,9 @@ export class Controller
       ...{ clock: systemClock, recorder },
       tell: () => (own === "repair" ? asked.doubt() : repairStub(env, cluster).doubt()),
     });
-    const peers = controllerPeers(env, cluster, () => CONTROLLERS.names.filter((other) => other !== own && switches.isOn(other)));
+    const peers = controllerPeers(env, cluster, () =>
+      CONTROLLERS.namesIn(isRootCluster(cluster)).filter((other) => other !== own && switches.isOn(other)),
+    );
     const brain = CONTROLLERS.make(name, {
       cluster,
       clock: systemClock,

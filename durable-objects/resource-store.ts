@@ -2,6 +2,7 @@
 import { EVENT_EXPIRY } from "../src/controllers/event-expiry";
 import type { ExpiryRule } from "../src/controllers/object-expiry";
 import { PlainStore, type PlainStorePeers } from "../src/controllers/plain-store";
+import { clustersDefinition } from "../src/api/registry/clusters/definition";
 import { eventsDefinition } from "../src/api/registry/events/definition";
 import { leasesDefinition } from "../src/api/registry/leases/definition";
 import { resourceQuotasDefinition } from "../src/api/registry/resource-quotas/definition";
@@ -19,6 +20,7 @@ import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
 import { allStores, repairStub } from "./peers/peers";
+import { clustersReadable } from "./peers/fleet";
 import { rulesPorts } from "./rules-ports";
 import { keptQuotaMarks } from "./quota-values";
 import { HISTORY_ROWS_SCHEMA, OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
@@ -53,7 +55,8 @@ export class ResourceStore
     const quotaPushes = { marks: keptQuotaMarks(ctx.storage), stores: () => allStores(env, cluster) };
     const pushes = definition === resourceQuotasDefinition ? { quotaPushes } : {};
     const expiry = EXPIRIES.get(definition);
-    const further = { ...pushes, ...(expiry ? { expiry } : {}), ...rulesPorts(env, setting, ctx.storage) };
+    const reads = definition === clustersDefinition ? { readable: clustersReadable(env, cluster, ctx.storage) } : {};
+    const further = { ...pushes, ...reads, ...(expiry ? { expiry } : {}), ...rulesPorts(env, setting, ctx.storage) };
     super(ctx, env, new PlainStore({ ...setting, ...further, peers, isFollowed, filters, advertiseAddresses }));
   }
 }

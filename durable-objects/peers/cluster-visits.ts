@@ -11,7 +11,7 @@ import { definitions, storedResource } from "../../src/api/registry/all";
 import { eventsDefinition } from "../../src/api/registry/events/definition";
 import { leasesDefinition } from "../../src/api/registry/leases/definition";
 import { isMethodMissing } from "../../src/api/rpc/older-release";
-import { clusterName, locationOf } from "../../src/tenancy/cluster-id";
+import { clusterName, isRootCluster, locationOf } from "../../src/tenancy/cluster-id";
 import { CLUSTER_GONE } from "../../src/tenancy/rpc";
 import { VISIT_TIMEOUT_MS, type VisitReport, type VisitRequest } from "../../src/tenancy/shard-visits";
 import { type ControllerName, CONTROLLERS } from "../platform/controllers";
@@ -44,6 +44,8 @@ interface Task {
   wakes?: ControllerName;
   /** the qualified resource of the store that it calls, if that is left out where nobody ever wrote to it */
   store?: string;
+  /** left out in every cluster but `default` */
+  atRoot?: true;
   /** left out where the gate is off */
   gate?: keyof FeatureGates;
   /** "rests" and "left": the visit ends; with "left" the cluster needs another one. */
@@ -109,6 +111,7 @@ const COMPACT_STORES: readonly Task[] = definitions
   .map((definition) => ({
     what: `${definition.resource}.compact`,
     store: qualifiedResource(definition),
+    ...(definition.atRoot ? { atRoot: true as const } : {}),
     run: (env, cluster) => storeStub(env, cluster, storedResource(definition)).compact(),
   }));
 
@@ -123,9 +126,11 @@ const OF_ACCESS: readonly Task[] = (
   ["serviceaccount-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller"] as const
 ).map(readOn);
 
+const OF_FLEET: readonly Task[] = [{ ...readOn("clusters"), atRoot: true }];
+
 const EVERYTHING: readonly Task[] = [
   ...[REPAIR, ...MAINTAIN, COLLECT_GARBAGE, ...OF_NAMESPACES, ...MAKE_SLICES, ...MAKE_ENDPOINTS],
-  ...[...OF_NODES, ...OF_PODS, ...OF_ACCESS],
+  ...[...OF_NODES, ...OF_PODS, ...OF_ACCESS, ...OF_FLEET],
 ];
 
 /** A visit; "rests" and "left" of its first task end it. */
@@ -147,7 +152,9 @@ export async function visitCluster(env: Env, { id, job, facts, tickMs, settings 
   const config = objectConfig(env);
   const tick = { tickMs, settings: settings ?? settingsOf(config) };
   const byVariable = CONTROLLERS.off(config.controllers);
-  const isOn = ({ wakes, gate }: Task): boolean =>
+  const isRoot = isRootCluster(id);
+  const isOn = ({ atRoot, wakes, gate }: Task): boolean =>
+    (isRoot || !atRoot) &&
     (gate === undefined || config.featureGates[gate]) &&
     (wakes === undefined || (CONTROLLERS.runsWith(wakes, config) && (facts ? facts.on.includes(wakes) : !byVariable.includes(wakes))));
   const report: VisitReport = { calls: 0, errors: 0, found: "done" };

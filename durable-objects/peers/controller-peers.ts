@@ -4,11 +4,13 @@ import type { ObjectFeed } from "../../src/api/rpc/object-feed";
 import type { BatchedStore } from "../../src/api/rpc/store";
 import type { VisitedStore, VisitOutcome } from "../../src/api/rpc/visits";
 import { qualifiedResource } from "../../src/api/meta/status";
-import { storedDefinitions } from "../../src/api/registry/all";
+import { storedDefinitionsIn } from "../../src/api/registry/all";
 import { COLLECTION_HEADER, encodeCollection } from "../../src/api/store/list/collection-header";
+import { isRootCluster } from "../../src/tenancy/cluster-id";
 import { CONTROLLERS_PREFIX } from "../../src/tenancy/visit-list";
 import { type ControllerName, CONTROLLERS, type ControllerSetting } from "../platform/controllers";
 import type { Env } from "../platform/env";
+import { fleetPorts } from "./fleet";
 import {
   allStores,
   controller,
@@ -36,7 +38,7 @@ function visitTo(env: Env, cluster: string, name: string, on: () => ControllerNa
         .then(() => "settled")
     );
   }
-  const definition = storedDefinitions.find((one) => qualifiedResource(one) === name);
+  const definition = storedDefinitionsIn(isRootCluster(cluster)).find((one) => qualifiedResource(one) === name);
   return definition && storeStub<VisitedStore>(env, cluster, definition).visit();
 }
 
@@ -44,7 +46,7 @@ function visitTo(env: Env, cluster: string, name: string, on: () => ControllerNa
 export function controllerPeers(env: Env, cluster: string, others: () => ControllerName[]): ControllerSetting["peers"] {
   return {
     others: () => others().map((name) => controller(env, cluster, name)),
-    controllers: CONTROLLERS.names,
+    controllers: CONTROLLERS.namesIn(isRootCluster(cluster)),
     stores: () => allStores(env, cluster),
     visit: (name) => visitTo(env, cluster, name, others),
     quotas: () => resourceQuotasStore(env, cluster),
@@ -62,6 +64,7 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
     events: () => eventsStore(env, cluster),
     leases: () => leasesStore(env, cluster),
     owner: (uid) => owner(env, cluster, uid),
+    fleet: () => fleetPorts(env),
     nodeProxy: (shard) => nodeProxyShard(env, cluster, shard),
   };
 }

@@ -5,7 +5,7 @@
  * Every stub of a cluster's object says where the cluster is. The platform makes an object where the first stub says, and never moves it.
  */
 import type { ResourceDefinition } from "../../src/api/registry/resource";
-import { type StoredResource, storedDefinitions } from "../../src/api/registry/all";
+import { type StoredResource, storedDefinitionsIn } from "../../src/api/registry/all";
 import { resourceOfKind } from "../../src/access/rbac/rbac-resources";
 import type { SigningKeysRpc, TokensRpc } from "../../src/access/authentication/rpc";
 import type { ClusterNamesRpc, ClusterRecordRpc, ClusterShardRpc, Recoverable, SwitchedObject, Wipeable } from "../../src/tenancy/rpc";
@@ -36,9 +36,9 @@ import { collectionOf } from "../../src/api/store/list/collection-path";
 import { parseStoreName, storeName } from "../../src/api/store/list/list-copy";
 import type { ProxyViewRpc } from "../../src/endpoints/proxy-config/poll";
 import type { NodeProxyRpc, ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
-import { locationOf } from "../../src/tenancy/cluster-id";
+import { isRootCluster, locationOf } from "../../src/tenancy/cluster-id";
 import { CREDENTIALS, nodeProxyName, nodeProxyOf, PROXY_VIEW } from "../../src/tenancy/cluster-objects";
-import type { Location } from "../../src/tenancy/location";
+import type { Location } from "../../src/core/config/location";
 import type { ClusterObject } from "../../src/tenancy/record-storage";
 import { clusterShardName, clusterShardOf } from "../../src/tenancy/shards";
 import type { ControllerStatusRpc } from "../../src/controllers/frame/status";
@@ -106,7 +106,10 @@ export function allStores(
   env: Env,
   cluster: string,
 ): { definition: ResourceDefinition; store(): Remote<StoreRpc & BatchedStore & MaintainedStore & LinkedStore & LimitedStore> }[] {
-  return storedDefinitions.map((definition) => ({ definition, store: () => storeStub(env, cluster, definition) }));
+  return storedDefinitionsIn(isRootCluster(cluster)).map((definition) => ({
+    definition,
+    store: () => storeStub(env, cluster, definition),
+  }));
 }
 
 export function servicesStore(

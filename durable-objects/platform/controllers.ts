@@ -22,8 +22,12 @@ import {
   mirroringController,
 } from "../../src/endpoints/endpoint-controllers";
 import type { EndpointCountsRpc } from "../../src/endpoints/rpc/endpoint-counts";
+import { clustersController, type ClustersControllerSetting } from "../../src/fleet/clusters-controller";
 import { nodeLifecycleController, type NodeLifecycleSetting } from "../../src/nodes/node-lifecycle-controller";
 import { podCollectionController, type PodControllerSetting, taintEvictionController } from "../../src/nodes/pod-controllers";
+import { isRootCluster } from "../../src/tenancy/cluster-id";
+import { clusterObjects } from "../../src/tenancy/cluster-objects";
+import type { ClusterObject } from "../../src/tenancy/record-storage";
 import { proxyHealthController, type ProxyHealthSetting } from "../../src/proxy-health/proxy-health-controller";
 import type { ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
 
@@ -60,7 +64,8 @@ export type ControllerName =
   | "proxy-health"
   | "serviceaccount-controller"
   | "root-ca-certificate-publisher-controller"
-  | "clusterrole-aggregation-controller";
+  | "clusterrole-aggregation-controller"
+  | "clusters";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting &
   GarbageCollectionSetting &
@@ -71,7 +76,8 @@ export type ControllerSetting = NamespacesSetting &
   PodControllerSetting &
   ProxyHealthSetting &
   EveryNamespaceControllerSetting &
-  ClusterRolesControllerSetting;
+  ClusterRolesControllerSetting &
+  ClustersControllerSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({
   namespaces: namespacesController,
@@ -88,4 +94,11 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "serviceaccount-controller": serviceAccountController,
   "root-ca-certificate-publisher-controller": rootCertificateController,
   "clusterrole-aggregation-controller": clusterRolesController,
+  clusters: clustersController,
 });
+
+/** The objects of the cluster of this name, besides owners of addresses. */
+export function objectsIn(cluster: string): ClusterObject[] {
+  const isRoot = isRootCluster(cluster);
+  return clusterObjects(CONTROLLERS.namesIn(isRoot), isRoot);
+}

@@ -1,5 +1,5 @@
 /** Where a cluster that a program makes is to be: the option and its meaning. */
-import { isLocation, type Location, LOCATIONS } from "../../src/tenancy/location";
+import { isLocation, type Location, LOCATIONS } from "../../src/core/config/location";
 import { oneOf } from "../terminal/command-line";
 
 /** Option for `parseArgs`. */

@@ -62,6 +62,7 @@ export const storeys: readonly (readonly Wing[])[] = [
       path: "src/endpoints",
       steps: [["rpc"], ["sources", "metrics"], ["slices", "endpoints", "merge"], ["mirroring", "proxy-config"], ["controller"]],
     },
+    { path: "src/fleet", steps: [] },
     { path: "src/leases", steps: [["election"], ["identity"]] },
     { path: "src/nodes", steps: [["pods"], ["lifecycle", "pod-collection", "taint-eviction"]] },
     { path: "src/proxy-health", steps: [["rules"], ["pushed"]] },

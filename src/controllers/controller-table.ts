@@ -24,6 +24,8 @@ export interface ControllerEntry<Setting, Brain> {
   filters?: Readonly<Record<string, ChangeFilter>>;
   /** kube-controller-manager's name of it, by which it is switched off; absent = kube-apiserver runs it, so it has no switch */
   upstream?: UpstreamController;
+  /** it has work in the cluster `default` alone; others do not have it */
+  atRoot?: true;
   /** whether it has work under this configuration; absent = under any */
   runsWith?(config: ControllerConfig): boolean;
   make(setting: Setting): Brain;
@@ -34,6 +36,11 @@ export class ControllerTable<Name extends string, Setting, Brain> {
 
   constructor(private readonly entries: Readonly<Record<Name, ControllerEntry<Setting, Brain>>>) {
     this.names = Object.keys(entries) as Name[];
+  }
+
+  /** Those that a cluster has. `isRoot`: it is `default`. */
+  namesIn(isRoot: boolean): Name[] {
+    return this.names.filter((name) => isRoot || !this.entries[name].atRoot);
   }
 
   /** The controllers that ask for changes of the resource. */

@@ -76,6 +76,8 @@ export interface PlainStorePorts extends ClusterStorePorts {
   quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
   /** when objects of the store end; absent = never */
   expiry?: ExpiryRule;
+  /** of the store of Clusters: awaited before each read; never rejects */
+  readable?(): Promise<void>;
   /** of stores of roles and bindings: who hears of their changes before they are committed */
   announced?: AnnouncedWrites;
   /** of the store of ClusterRoles: what compiles the rules of the cluster. `own` is the store itself */
@@ -90,7 +92,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
   readonly #serving: ServingTime;
-  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "quotas">;
+  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "quotas" | "readable">;
   /** Full visits know the store for ever. */
   #isEntered: boolean;
 
@@ -174,11 +176,13 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
 
   override async get(key: ObjectKey, resourceVersion: string): Promise<GetResult> {
     await this.#advertised?.ensure();
+    await this.#ports.readable?.();
     return super.get(key, resourceVersion);
   }
 
   override async opened(request: CollectionRequest): Promise<void> {
     await this.#advertised?.ensure();
+    await this.#ports.readable?.();
     return super.opened(request);
   }
 

@@ -5,10 +5,15 @@
  * The id also says where the objects of this life are (location.ts). So whoever calls one of them knows the place, costs no row and asks nobody. It is part
  * of the number of the life: releases that know no places make the same ids of it.
  */
-import { type Location, locationNumber, locationNumbered } from "./location";
+import { type Location, locationNumber, locationNumbered } from "../core/config/location";
 
 /** The cluster that is always there. It cannot be deleted. */
 export const DEFAULT_CLUSTER = "default";
+
+/** Whether the cluster of this id, or of this name, is `default`: the kinds of the fleet are served there. */
+export function isRootCluster(id: string): boolean {
+  return clusterName(id) === DEFAULT_CLUSTER;
+}
 
 /** Never part of a name: names are DNS labels. */
 const LIFE_MARK = "~";

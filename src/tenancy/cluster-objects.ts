@@ -1,7 +1,7 @@
 /** What a cluster consists of, for its end. */
 import { FNV_OFFSET, fnv1a } from "../core/encoding/fnv1a";
 import { qualifiedResource } from "../api/meta/status";
-import { storedDefinitions } from "../api/registry/all";
+import { storedDefinitionsIn } from "../api/registry/all";
 import { serviceCIDRsDefinition } from "../api/registry/service-cidrs/definition";
 import { servicesDefinition } from "../api/registry/services/definition";
 import type { ClusterObject } from "./record-storage";
@@ -43,11 +43,12 @@ export function shardNamed(name: string): number {
  * The objects of a cluster besides owners of addresses, those that call others first: an object that is gone calls nobody any more. The
  * Coordinator, which alone knows the owners, comes last.
  *
- * @param controllers names of all controllers
+ * @param controllers names of all controllers that the cluster has
+ * @param isRoot whether it is the cluster `default`
  */
-export function clusterObjects(controllers: readonly string[]): ClusterObject[] {
+export function clusterObjects(controllers: readonly string[], isRoot = false): ClusterObject[] {
   const coordinated = qualifiedResource(serviceCIDRsDefinition);
-  const callers = [qualifiedResource(servicesDefinition), ...storedDefinitions.map(qualifiedResource)];
+  const callers = [qualifiedResource(servicesDefinition), ...storedDefinitionsIn(isRoot).map(qualifiedResource)];
   const stores = [...new Set(callers)].filter((name) => name !== coordinated);
   return [
     { kind: "credentials", name: CREDENTIALS },

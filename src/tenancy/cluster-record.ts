@@ -20,7 +20,7 @@ import { withTimeout } from "../core/base/timeout";
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
 import { CLUSTER_GONE, type ClusterFacts, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState, type ListedCluster } from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
-import type { Location } from "./location";
+import type { Location } from "../core/config/location";
 import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
 
 /** Objects called at the same time: enough to be quick, few enough for the connections that one invocation may have open. */

@@ -1,5 +1,5 @@
 /** Which place of the platform is nearest to who sends a request. A wrong answer costs time alone, never a failure. */
-import type { Location } from "./location";
+import type { Location } from "../core/config/location";
 
 /** Data centres, by the codes of their airports, that lie where the country of a sender does not say it. Elsewhere continent and longitude decide. */
 const COLOS: Readonly<Partial<Record<Location, string>>> = {

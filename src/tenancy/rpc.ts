@@ -1,7 +1,7 @@
 /** Calls about a cluster as a whole, its beginning, its end and its controllers: to its record, and to each of its objects. */
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
 import type { Settings } from "../core/config/settings";
-import type { Location } from "./location";
+import type { Location } from "../core/config/location";
 
 /** The error text of every call to an object of a deleted cluster, whichever method it names. Errors cross RPC as their text. */
 export const CLUSTER_GONE = "this cluster has been deleted";

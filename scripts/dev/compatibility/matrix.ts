@@ -1,5 +1,5 @@
 /** The table convention × resource: rows that one suite runs over every resource of the registry. */
-import { definitions } from "../../../src/api/registry/all";
+import { definitionsEverywhere } from "../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import { conventionNames, exemption } from "../../../test/conformance/conventions";
 import { row } from "./markdown";
@@ -13,14 +13,15 @@ export function matrix(): string {
     if (!reasons.includes(reason)) reasons.push(reason);
     return `– (${String(reasons.indexOf(reason) + 1)})`;
   };
-  const rows = conventionNames.map((name) => row([name, ...definitions.map((definition) => cell(exemption(name, definition)))]));
+  const rows = conventionNames.map((name) => row([name, ...definitionsEverywhere.map((definition) => cell(exemption(name, definition)))]));
   return [
     "## Convention × resource",
     "",
-    `Each "yes" is the test "row > resource" in \`${SUITE}\`, run against the server that \`npm start\` starts.`,
+    `Each "yes" is the test "row > resource" in \`${SUITE}\`, run against the server that \`npm start\` starts. ` +
+      "Clusters, which the root alone serves, have tests of their own: `test/e2e/slow/cluster/cluster-objects.test.ts`.",
     "",
-    row(["convention", ...definitions.map(title)]),
-    row(["---", ...definitions.map(() => "---")]),
+    row(["convention", ...definitionsEverywhere.map(title)]),
+    row(["---", ...definitionsEverywhere.map(() => "---")]),
     ...rows,
     "",
     ...reasons.map((reason, i) => `(${String(i + 1)}) ${reason}${i + 1 < reasons.length ? " ·" : ""}`),

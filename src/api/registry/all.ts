@@ -1,4 +1,5 @@
 /** Every served resource. Routes, discovery, OpenAPI, stores and tables are derived from this list; a new resource is one entry. */
+import { clustersDefinition } from "./clusters/definition";
 import { configMapsDefinition } from "./config-maps/definition";
 import { endpointSlicesDefinition } from "./endpoint-slices/definition";
 import { endpointsDefinition } from "./endpoints/definition";
@@ -40,6 +41,7 @@ export const definitions: readonly ResourceDefinition[] = [
   rolesDefinition,
   leasesDefinition,
   endpointSlicesDefinition,
+  clustersDefinition,
 ];
 
 const byName: ReadonlyMap<string, ResourceDefinition> = new Map(
@@ -59,6 +61,16 @@ export interface StoredResource {
 
 /** Those whose objects have a store of their own. */
 export const storedDefinitions: readonly ResourceDefinition[] = definitions.filter(({ representationOf }) => !representationOf);
+
+const storedEverywhere = storedDefinitions.filter(({ atRoot }) => !atRoot);
+
+/** Those that a cluster has. `isRoot`: it is `default`, which has the kinds of the fleet, too. */
+export function storedDefinitionsIn(isRoot: boolean): readonly ResourceDefinition[] {
+  return isRoot ? storedDefinitions : storedEverywhere;
+}
+
+/** Those that every cluster serves. */
+export const definitionsEverywhere: readonly ResourceDefinition[] = definitions.filter(({ atRoot }) => !atRoot);
 
 /** The resource whose store keeps the objects of `definition`: itself unless it is another representation. */
 export function storedResource(definition: ResourceDefinition): StoredResource {

@@ -133,6 +133,8 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   resource: string;
   /** served while this feature gate is on; the store and its objects exist in any case */
   gate?: "MultiCIDRServiceAllocator";
+  /** Served in the cluster `default` alone, which is the root of all clusters; others have neither the kind nor its store. */
+  atRoot?: true;
   /** Most updates only say that the holder lives: what they change is kept in memory alone while nobody reads it (rule 33). */
   renewed?: true;
   /** The objects hold what only few may read. No copy leaves their store, and only a server that is out of others' reach serves them. */

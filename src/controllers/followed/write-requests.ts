@@ -7,6 +7,8 @@ import type { DeleteOptionsRequest, ObjectKey, WriteOptions, WriteRequest } from
 export interface Writer {
   readonly manager: string;
   readonly group: string;
+  /** absent = v1 */
+  readonly version?: string;
 }
 
 export function createRequest(object: KubeObject, writer: Writer): WriteRequest {
@@ -62,6 +64,6 @@ function keyIn({ metadata }: KubeObject): ObjectKey {
 }
 
 /** What a controller's write says besides its object. */
-export function optionsOf({ manager, group }: Writer): WriteOptions {
-  return { dryRun: false, fieldManager: manager, fieldValidation: "Ignore", force: false, group, version: "v1" };
+export function optionsOf({ manager, group, version = "v1" }: Writer): WriteOptions {
+  return { dryRun: false, fieldManager: manager, fieldValidation: "Ignore", force: false, group, version };
 }

@@ -31,7 +31,7 @@ import { type Bereft, ForeignOwners } from "./foreign-owners";
 import { type GraphNode, hasFinalizer, type Place, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
 import { deleteAsReadRequest, ownerReferencesRequest, withoutFinalizerRequest } from "./requests";
-import { resolveOwner } from "./resolve-owner";
+import { type OwnerResolver, ownersIn } from "./resolve-owner";
 import { StoredGraph } from "./stored-graph";
 
 /** Objects examined between two pulls. */
@@ -72,6 +72,7 @@ function waitsOf(node: GraphNode): string[] {
 export class GarbageCollector {
   readonly #ports: GarbageCollectionPorts;
   readonly #stores: ReadonlyMap<string, CollectedStore>;
+  readonly #ownerOf: OwnerResolver;
   readonly #rows: StoredGraph;
   readonly #foreign: ForeignOwners;
   /** when this pass began, in milliseconds since the epoch */
@@ -93,8 +94,9 @@ export class GarbageCollector {
   constructor(ports: GarbageCollectionPorts) {
     this.#ports = ports;
     this.#stores = new Map(ports.stores.map((store) => [store.name, store]));
+    this.#ownerOf = ownersIn(new Set(this.#stores.keys()));
     this.#foreign = new ForeignOwners({ events: ports.events, search: (store, sought) => this.#search(store, sought) });
-    this.#rows = new StoredGraph(ports, (uid, namespace) => this.#foreign.deleted(uid, namespace));
+    this.#rows = new StoredGraph({ ...ports, ownerOf: this.#ownerOf }, (uid, namespace) => this.#foreign.deleted(uid, namespace));
     this.#frame = new Frame(ports, {
       rows: this.#rows,
       work: (round) => this.#round(round),
@@ -207,7 +209,7 @@ export class GarbageCollector {
   /** Whether all owners that are known of the node are there, so that the node need not be read: other owners are a change, which the next pull has. */
   #isKept(node: GraphNode, owners: Found): boolean {
     return node.links.ownerReferences.every((reference) => {
-      const place = resolveOwner(reference, node);
+      const place = this.#ownerOf(reference, node);
       const owner = place && owners.get(placeId(place));
       return !place || (owner !== undefined && ownerState(reference.uid, owner) === "solid");
     });
@@ -217,7 +219,7 @@ export class GarbageCollector {
   #bereft(node: GraphNode, links: ObjectLinks | null | undefined, owners: Found): Bereft | undefined {
     if (links?.uid !== node.links.uid) return undefined;
     const absent = links.ownerReferences.flatMap((reference) => {
-      const place = resolveOwner(reference, node);
+      const place = this.#ownerOf(reference, node);
       const owner = place && owners.get(placeId(place));
       if (!place || owner === undefined || place.key.namespace === "" || ownerState(reference.uid, owner) !== "absent") return [];
       return [{ reference, store: place.store }];
@@ -226,7 +228,7 @@ export class GarbageCollector {
   }
 
   #ownersOf(links: ObjectLinks | null, dependent: Place): Place[] {
-    return (links?.ownerReferences ?? []).flatMap((reference) => resolveOwner(reference, dependent) ?? []);
+    return (links?.ownerReferences ?? []).flatMap((reference) => this.#ownerOf(reference, dependent) ?? []);
   }
 
   async #examineOne(node: GraphNode, now: Found, owners: Found, { isRead, complete, known }: Pulled): Promise<CollectorOutcome> {
@@ -237,7 +239,7 @@ export class GarbageCollector {
     if (this.#ownersOf(links, node).some((owner) => !owners.has(placeId(owner)))) return "later";
     let isTooEarly = false;
     const states = links.ownerReferences.map((reference) => {
-      const place = resolveOwner(reference, node);
+      const place = this.#ownerOf(reference, node);
       const state = place ? ownerState(reference.uid, owners.get(placeId(place)) ?? null) : "solid";
       if (state === "waiting" && place && !known.has(waitId(place, reference.uid, FINALIZER_FOREGROUND))) isTooEarly = true;
       return state;

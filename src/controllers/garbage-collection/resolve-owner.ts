@@ -34,6 +34,17 @@ export function resolveOwner(reference: OwnerReference, dependent: Place): Place
   return { store, key: { namespace: dependent.key.namespace, name: reference.name } };
 }
 
+/** Where owners are kept. Of a kind that the cluster does not have nobody can say that an owner is gone, either. */
+export type OwnerResolver = (reference: OwnerReference, dependent: Place) => Place | undefined;
+
+/** `stores`: names of those that the cluster has */
+export function ownersIn(stores: ReadonlySet<string>): OwnerResolver {
+  return (reference, dependent) => {
+    const place = resolveOwner(reference, dependent);
+    return place && stores.has(place.store) ? place : undefined;
+  };
+}
+
 /** Whether a cluster-scoped object names an owner of a kind whose objects are in namespaces: no such owner can be meant. */
 export function isOwnedAcrossScopes(reference: OwnerReference, dependent: Place): boolean {
   return dependent.key.namespace === "" && definitionOfOwner(reference)?.namespaced === true;

@@ -13,7 +13,7 @@ import { StoreReading } from "../followed/store-reading";
 import type { Saved } from "../frame/frame";
 import { OwnerGraph, placeId } from "./graph";
 import type { CollectedStore, GarbageCollectionPorts } from "./ports";
-import { resolveOwner } from "./resolve-owner";
+import type { OwnerResolver } from "./resolve-owner";
 
 /** Changed nodes that wait for the end of the round to be saved. */
 const SAVED_TOGETHER = 500;
@@ -42,7 +42,7 @@ export class StoredGraph implements Saved {
 
   /** @param deleted is told of each deletion */
   constructor(
-    private readonly ports: Pick<GarbageCollectionPorts, "storage" | "recorder" | "savedTogether">,
+    private readonly ports: Pick<GarbageCollectionPorts, "storage" | "recorder" | "savedTogether"> & { readonly ownerOf: OwnerResolver },
     private readonly deleted: (uid: string, namespace: string) => void,
   ) {}
 
@@ -61,7 +61,10 @@ export class StoredGraph implements Saved {
   }
 
   #newGraph(): OwnerGraph {
-    return new OwnerGraph(resolveOwner, (id) => this.ports.storage.nodeGet(id));
+    return new OwnerGraph(
+      (reference, dependent) => this.ports.ownerOf(reference, dependent),
+      (id) => this.ports.storage.nodeGet(id),
+    );
   }
 
   /** Begins with the rows as they are stored. */

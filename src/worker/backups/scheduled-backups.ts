@@ -56,9 +56,9 @@ async function clustersOf({ DIRECTORY }: Env, cursor: string): Promise<{ ids: st
   return { ids: page.keys.map(({ name }) => name.slice(DIRECTORY_PREFIX.length)), cursor: page.list_complete ? undefined : page.cursor };
 }
 
-/** As discovery has them: each resource that can be listed and created, in its preferred version. */
+/** As discovery has them in every cluster: each resource that can be listed and created, in its preferred version. */
 function backupTypes(config: Config): BackupType[] {
-  return servedApis(config).versions.flatMap(({ group, version, resources }) =>
+  return servedApis(config, "").versions.flatMap(({ group, version, resources }) =>
     [...resources.values()].flatMap(({ resource, kind, namespaced, versions, verbs, subresources }) => {
       if (versions[0] !== version || !verbs.includes("list") || !verbs.includes("create")) return [];
       return [{ group, version, resource, kind, namespaced, hasStatus: subresources.includes("status") }];

@@ -34,15 +34,15 @@ import { versionResponse } from "../system/discovery/version";
 import { coreVersionResponse, groupVersionResponse } from "./group-version";
 
 export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
-  rootPaths: ({ env, config }) => rootPathsResponse(servedApis(config), checkPaths(env)),
-  coreVersions: ({ config, request }) => coreVersionsResponse(request, servedApis(config)),
-  groups: ({ config, request }) => groupListResponse(request, servedApis(config)),
-  group: ({ config, request, url }) => groupResponse(request, servedApis(config), url.lastSegment),
+  rootPaths: ({ env, config, url }) => rootPathsResponse(servedApis(config, url.cluster), checkPaths(env)),
+  coreVersions: ({ config, request, url }) => coreVersionsResponse(request, servedApis(config, url.cluster)),
+  groups: ({ config, request, url }) => groupListResponse(request, servedApis(config, url.cluster)),
+  group: ({ config, request, url }) => groupResponse(request, servedApis(config, url.cluster), url.lastSegment),
   coreVersion: coreVersionResponse,
   groupVersion: groupVersionResponse,
-  openApiV3: ({ config }) => openApiV3IndexResponse(servedApis(config)),
+  openApiV3: ({ config, url }) => openApiV3IndexResponse(servedApis(config, url.cluster)),
   openApiV3Document,
-  openApiV2: ({ config, request }) => openApiV2Response(request, servedApis(config)),
+  openApiV2: ({ config, request, url }) => openApiV2Response(request, servedApis(config, url.cluster)),
   version: () => versionResponse(),
   metrics: ({ env }, cluster) => metricsResponse(env, cluster),
   slis: (_, cluster) => slisResponse(cluster),
@@ -68,7 +68,7 @@ export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
 
 function openApiV3Document({ config, request, url }: PathRequest): Promise<Response> {
   const { path, query } = url;
-  return openApiV3DocumentResponse(request, { apis: servedApis(config), path: path.slice("/openapi/v3/".length), query });
+  return openApiV3DocumentResponse(request, { apis: servedApis(config, url.cluster), path: path.slice("/openapi/v3/".length), query });
 }
 
 function tokens({ env, request, url, access }: PathRequest): Response | Promise<Response> {

@@ -31,7 +31,7 @@ function versionResponse(asked: PathRequest, group: string, tail: string): Respo
   const version = slash < 0 ? tail : tail.slice(0, slash);
   const rest = slash < 0 ? "" : tail.slice(slash + 1);
   const { request, url } = asked;
-  const apis = servedApis(asked.config);
+  const apis = servedApis(asked.config, url.cluster);
   const served = servedVersion(apis, group, version);
   if (served && rest === "")
     return isRead(request.method) ? resourceListResponse(request, apis, served) : statusResponse(methodNotAllowed());

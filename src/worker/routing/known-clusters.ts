@@ -4,15 +4,18 @@
  * `default` as made, nobody asks about it.
  */
 import { Batched, type Beside } from "../../core/base/batched";
+import { pause } from "../../core/base/pause";
 import { err, ok, type Result } from "../../core/base/result";
 import type { ControllerList } from "../../core/config/controllers";
 import { conflict, notFound, requestTimedOut, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/platform/env";
-import { clusterNames, clusterRecord } from "../../../durable-objects/peers/peers";
+import { clusterNames, clusterRecord, controller, storeStub } from "../../../durable-objects/peers/peers";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
+import { clustersDefinition } from "../../api/registry/clusters/definition";
+import { type ClusterWish, declareCluster, declareControllers, type DeclaringPorts, undeclareCluster } from "../../fleet/declared-clusters";
 import { DEFAULT_CLUSTER, locationOf } from "../../tenancy/cluster-id";
-import type { Location } from "../../tenancy/location";
+import type { Location } from "../../core/config/location";
 import { nearestLocation } from "../../tenancy/nearest-location";
 import { ASKED_TOGETHER, KNOWN_CLUSTERS_MAX, RETRY_AFTER_SECONDS } from "../http/limits";
 import { call, ClusterGone } from "./call";
@@ -241,23 +244,60 @@ function recordOf(env: Env, name: string): ReturnType<typeof clusterRecord> {
   return clusterRecord(env, name, locationOf(knownIdOf(env, name)));
 }
 
-/** Makes the cluster unless it is there, and its record near it; `opened` = by this call. */
+/** Makes the cluster unless it is there, its object first, and its record near it; `opened` = by this call. */
 export async function openCluster(
   env: Env,
   name: string,
-  { location }: ClusterBeginning,
+  { location, controllers }: ClusterBeginning & Pick<ClusterWish, "controllers">,
 ): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
+  const fleet = await fleetOf(env, name);
+  if (!fleet.ok) return fleet;
+  const declared = async (): Promise<Status | undefined> => {
+    const isDeclared = fleet.value ? await declareCluster(fleet.value, name, { location, controllers }) : ok(true);
+    if (!isDeclared.ok) return isDeclared.error;
+    return isDeclared.value ? undefined : beingDeleted(name);
+  };
+  const problem = await declared();
+  if (problem) return err(problem);
   const open = () => {
     const record = clusterRecord(env, name, location);
     return location === undefined ? record.open() : record.openIn(location);
   };
   const answer = await call(open, { what: "cluster.open", repeatable: true });
-  if (answer.ok) noted(name, answer.value.state);
-  return answer;
+  if (!answer.ok) return answer;
+  noted(name, answer.value.state);
+  // Somebody may have deleted the object before there was a cluster.
+  const lost = answer.value.opened ? await declared() : undefined;
+  return lost ? err(lost) : answer;
+}
+
+/** Who keeps the object of the cluster; undefined = it has none that begins or ends: it is `default`, or there is no `default`. */
+async function fleetOf(env: Env, name: string): Promise<Result<DeclaringPorts | undefined, Status>> {
+  return name === DEFAULT_CLUSTER ? ok(undefined) : rootFleet(env);
+}
+
+/** Objects of clusters are in the cluster `default`; undefined = nobody has made it. */
+async function rootFleet(env: Env): Promise<Result<DeclaringPorts | undefined, Status>> {
+  const root = await activeIdOf(env, DEFAULT_CLUSTER, (work) => void work.catch(() => undefined));
+  if (!root.ok) return root;
+  const { value: id } = root;
+  if (id === undefined) return ok(undefined);
+  const clusters = () => storeStub(env, id, clustersDefinition);
+  const asked = <T>(what: string, attempt: () => Promise<T>): Promise<Result<T, Status>> => call(attempt, { what, repeatable: true });
+  return ok({
+    get: (key) => asked("clusters.get", () => clusters().get(key, "")),
+    write: (request) => asked(`clusters.${request.verb}`, () => clusters().write(request)),
+    hurry: async () => void (await asked("clusters.poke", () => controller(env, id, "clusters").poke(undefined, true))),
+    pause: (ms) => pause(systemClock, ms),
+  });
 }
 
 /** Gives a cluster a list of controllers of its own, or with null the variable's. Its state once every object of it has heard. */
 export async function setControllers(env: Env, name: string, list: ControllerList | null): Promise<Result<ClusterState, Status>> {
+  const fleet = await rootFleet(env);
+  if (!fleet.ok) return fleet;
+  const declared = fleet.value ? await declareControllers(fleet.value, name, list) : ok(undefined);
+  if (!declared.ok) return declared;
   const set = await call(() => recordOf(env, name).setControllers(list), { what: "cluster.setControllers", repeatable: true });
   if (!set.ok) return set;
   const { state, isTold } = set.value;
@@ -270,6 +310,10 @@ export async function setControllers(env: Env, name: string, list: ControllerLis
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {
   const looked = await lookAt(env, name);
   if (!looked.ok || looked.value.phase === "absent") return looked;
+  const fleet = await fleetOf(env, name);
+  if (!fleet.ok) return fleet;
+  const undeclared = fleet.value ? await undeclareCluster(fleet.value, name) : ok(undefined);
+  if (!undeclared.ok) return undeclared;
   const state = await call(() => recordOf(env, name).remove(), { what: "cluster.remove", repeatable: true });
   return state.ok ? ok(noted(name, state.value)) : err(state.error);
 }

@@ -6,6 +6,7 @@ import { assert } from "../../core/base/assert";
 import { definitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { allowsAll, type Config } from "../../core/config/config";
+import { isRootCluster } from "../../tenancy/cluster-id";
 import { type DiscoveredResource, EMPTY_RESOURCES, isDiscovered } from "./empty-resources";
 import { type Review, REVIEWS } from "./review-kinds";
 
@@ -30,12 +31,19 @@ interface Reach {
   multiCidr: boolean;
   /** what only few may read */
   confidential: boolean;
+  /** the kinds of the fleet */
+  root: boolean;
 }
 
 const apisOf = (reach: Reach): ServedApis =>
-  servedWhere(({ gate, confidential }) => (gate === undefined || reach.multiCidr) && (!confidential || reach.confidential));
+  servedWhere(
+    ({ gate, confidential, atRoot }) =>
+      (gate === undefined || reach.multiCidr) && (!confidential || reach.confidential) && (!atRoot || reach.root),
+  );
 const APIS: readonly (ServedApis & Reach)[] = [true, false].flatMap((multiCidr) =>
-  [true, false].map((confidential) => ({ ...apisOf({ multiCidr, confidential }), multiCidr, confidential })),
+  [true, false].flatMap((confidential) =>
+    [true, false].map((root) => ({ ...apisOf({ multiCidr, confidential, root }), multiCidr, confidential, root })),
+  ),
 );
 
 function servedWhere(isServed: (definition: ResourceDefinition) => boolean): ServedApis {
@@ -59,11 +67,12 @@ function servedWhere(isServed: (definition: ResourceDefinition) => boolean): Ser
   return { versions: [...versions.values()] };
 }
 
-/** What a server serves under its configuration. */
-export function servedApis(config: Config): ServedApis {
+/** What a server serves under its configuration in the cluster of this name, or of this id. */
+export function servedApis(config: Config, cluster: string): ServedApis {
+  const root = isRootCluster(cluster);
   const multiCidr = config.featureGates.MultiCIDRServiceAllocator;
   const confidential = config.loopbackOnly || !allowsAll(config);
-  const found = APIS.find((apis) => apis.multiCidr === multiCidr && apis.confidential === confidential);
+  const found = APIS.find((apis) => apis.multiCidr === multiCidr && apis.confidential === confidential && apis.root === root);
   assert(found !== undefined, "served: there is one list for each combination");
   return found;
 }

@@ -7,7 +7,7 @@ import type { ControllerStatus } from "../../controllers/frame/status";
 import type { Config } from "../../core/config/config";
 import type { ControllerList } from "../../core/config/controllers";
 import type { MetricFamily } from "../../core/telemetry/metrics";
-import { clusterName } from "../../tenancy/cluster-id";
+import { clusterName, isRootCluster } from "../../tenancy/cluster-id";
 import { lookAt } from "../routing/known-clusters";
 import { configOf } from "../routing/config-guard";
 import type { UsedObjects } from "./used-objects";
@@ -37,7 +37,7 @@ export function controllerViews(env: Env, cluster: string, used: UsedObjects): P
     if (status === undefined || status === "unknown") return { name, state: "silent" };
     return status ? { name, state: "on", ...status } : { name, state: "off" };
   };
-  return Promise.all(CONTROLLERS.names.map(view));
+  return Promise.all(CONTROLLERS.namesIn(isRootCluster(cluster)).map(view));
 }
 
 /** Those that the list of the cluster switches off, or that of the variable where it has none. */

@@ -4,9 +4,10 @@ import { coordinator, owner, storeStub } from "../../../durable-objects/peers/pe
 import { systemClock } from "../../../durable-objects/platform/ports";
 import type { CidrUsage } from "../../addresses/metrics/allocator-families";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
-import { storedDefinitions } from "../../api/registry/all";
+import { storedDefinitionsIn } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { StoreCounters } from "../../api/rpc/store";
+import { isRootCluster } from "../../tenancy/cluster-id";
 import { inParallel } from "../../core/base/in-parallel";
 import { pause } from "../../core/base/pause";
 import { READY_TIMEOUT_MS } from "../http/limits";
@@ -30,7 +31,7 @@ export async function read<T>(what: string, attempt: () => Promise<T>): Promise<
 
 /** `isThere`: whether the store of this resource has an object. */
 export async function storeReadings(env: Env, cluster: string, isThere: (definition: ResourceDefinition) => boolean): Promise<Reading[]> {
-  const stored = storedDefinitions.filter(isThere);
+  const stored = storedDefinitionsIn(isRootCluster(cluster)).filter(isThere);
   const readings = await Promise.all(
     stored.map(async (definition) => {
       const counters = await read(`${definition.resource}.counters`, () => storeStub(env, cluster, definition).counters());

@@ -16,10 +16,11 @@ import { coordinator, recordedObject, repairStub } from "../../../durable-object
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { badRequest, methodNotAllowed, notFound, qualifiedResource, type Status } from "../../api/meta/status";
 import { parseTime } from "../../api/meta/time";
-import { storedDefinitions } from "../../api/registry/all";
+import { storedDefinitionsIn } from "../../api/registry/all";
 import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
 import type { JsonObject, JsonValue } from "../../api/schema/json/json-value";
 import { err, ok, type Result } from "../../core/base/result";
+import { isRootCluster } from "../../tenancy/cluster-id";
 import type { ClusterObject } from "../../tenancy/record-storage";
 import type { RecoveryTarget } from "../../tenancy/rpc";
 import { readJsonObject } from "../http/read/read-json";
@@ -33,7 +34,10 @@ const MEMBERS = ["object", "time", "bookmark"];
 const RESTART_MS = 1_000;
 const LOOKS = 4;
 const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const STORES: readonly string[] = storedDefinitions.map(qualifiedResource);
+/** Names of the stores that the cluster has. */
+function storesIn(cluster: string): readonly string[] {
+  return storedDefinitionsIn(isRootCluster(cluster)).map(qualifiedResource);
+}
 
 /** `cluster`: its id */
 export async function recoveriesResponse(env: Env, cluster: string, request: Request): Promise<Response> {
@@ -43,7 +47,7 @@ export async function recoveriesResponse(env: Env, cluster: string, request: Req
   if (!config.ok) return statusResponse(config.error, rendering);
   const body = await readJsonObject(request, config.value, "JSON object");
   if (!body.ok) return statusResponse(body.error, rendering);
-  const asked = recoveryIn(body.value ?? {});
+  const asked = recoveryIn(cluster, body.value ?? {});
   if (!asked.ok) return statusResponse(asked.error, rendering);
   const { object, target } = asked.value;
   if (object.kind === "owner") {
@@ -89,17 +93,15 @@ async function missingOwner(env: Env, cluster: string, uid: string): Promise<Sta
   return isKnown ? undefined : notFound(serviceCIDRsDefinition, uid);
 }
 
-function recoveryIn({
-  object: name,
-  time,
-  bookmark,
-  ...others
-}: JsonObject): Result<{ object: ClusterObject; target: RecoveryTarget }, Status> {
+function recoveryIn(
+  cluster: string,
+  { object: name, time, bookmark, ...others }: JsonObject,
+): Result<{ object: ClusterObject; target: RecoveryTarget }, Status> {
   const unknown = Object.keys(others)[0];
   if (unknown !== undefined)
     return err(badRequest(`strict decoding error: unknown field ${JSON.stringify(unknown)} (there are ${MEMBERS.join(", ")})`));
-  const object = objectNamed(name);
-  if (!object) return err(badRequest(`object must be owners/UID, controllers/NAME, or one of ${STORES.join(", ")}`));
+  const object = objectNamed(cluster, name);
+  if (!object) return err(badRequest(`object must be owners/UID, controllers/NAME, or one of ${storesIn(cluster).join(", ")}`));
   if ((time === undefined) === (bookmark === undefined)) return err(badRequest("there must be a time or a bookmark"));
   if (typeof bookmark === "string" && bookmark !== "") return ok({ object, target: { bookmark } });
   const atMs = typeof time === "string" ? parseTime(time) : undefined;
@@ -108,10 +110,12 @@ function recoveryIn({
     : ok({ object, target: { atMs } });
 }
 
-function objectNamed(name: JsonValue | undefined): ClusterObject | undefined {
+function objectNamed(cluster: string, name: JsonValue | undefined): ClusterObject | undefined {
   if (typeof name !== "string") return undefined;
   const [folder = "", own] = name.split("/", 2);
-  if (own === undefined) return STORES.includes(name) ? { kind: "store", name } : undefined;
+  if (own === undefined) return storesIn(cluster).includes(name) ? { kind: "store", name } : undefined;
   if (folder === "owners" && UID.test(own)) return { kind: "owner", name: own };
-  return folder === "controllers" && CONTROLLERS.names.some((known) => known === own) ? { kind: "controller", name: own } : undefined;
+  return folder === "controllers" && CONTROLLERS.namesIn(isRootCluster(cluster)).some((known) => known === own)
+    ? { kind: "controller", name: own }
+    : undefined;
 }

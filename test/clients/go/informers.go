@@ -64,6 +64,10 @@ func served(client kubernetes.Interface) []schema.GroupVersionResource {
 	}
 	all := make([]schema.GroupVersionResource, 0, len(resources))
 	for resource := range resources {
+		// client-go has no types of the kinds of this server alone.
+		if resource.Group == "servicenet.dev" {
+			continue
+		}
 		all = append(all, resource)
 	}
 	slices.SortFunc(all, func(a, b schema.GroupVersionResource) int {

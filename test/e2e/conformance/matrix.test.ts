@@ -1,6 +1,9 @@
-/** Every convention of test/conformance/conventions.ts over every resource of the registry, on the real server. */
+/**
+ * Every convention of test/conformance/conventions.ts over every resource that each cluster serves, on the real server. Of Clusters a controller writes the
+ * status beside each test: they have tests of their own.
+ */
 import { beforeAll, describe, it } from "vitest";
-import { definitions } from "../../../src/api/registry/all";
+import { definitionsEverywhere } from "../../../src/api/registry/all";
 import { conventionNames, exemption } from "../../conformance/conventions";
 import type { ConventionName } from "../../conformance/conventions";
 import { clusterForTests, NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
@@ -14,7 +17,7 @@ import { writing } from "./matrix/writing";
 const checks: Record<ConventionName, Check> = { ...writing, ...reading, ...watching };
 
 const cluster = clusterForTests({ ...NODES_ARE_NAMES, name: "default" });
-const subjects = definitions.map((definition, index) => new Subject(definition, () => cluster.url, index));
+const subjects = definitionsEverywhere.map((definition, index) => new Subject(definition, () => cluster.url, index));
 
 beforeAll(async () => {
   const api = new Api(() => cluster.url);

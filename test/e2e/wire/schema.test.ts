@@ -1,6 +1,6 @@
 /** What the server publishes about its types, against what it answers. */
 import { describe, expect, it } from "vitest";
-import { definitions } from "../../../src/api/registry/all";
+import { definitionsEverywhere } from "../../../src/api/registry/all";
 import { OpenApiValidator } from "../../support/values/openapi-validator";
 import { samples } from "../conformance/matrix/samples";
 import { clusterForTests } from "../../support/server/cluster-for-tests";
@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 
 const cluster = clusterForTests();
 
-const served = definitions.flatMap((definition) => definition.versions.map((version) => ({ definition, version })));
+const served = definitionsEverywhere.flatMap((definition) => definition.versions.map((version) => ({ definition, version })));
 
 describe("OpenAPI v3 against answers", () => {
   it.each(served.map((one) => [`${one.definition.group}/${one.version} ${one.definition.resource}`, one] as const))(

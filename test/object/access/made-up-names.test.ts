@@ -50,7 +50,7 @@ async function objectsOf(clusters: readonly string[]): Promise<string[]> {
   return clusters.flatMap((cluster) => {
     const stubs = [
       clusterRecord(bindings, cluster),
-      ...clusterObjects(CONTROLLERS.names).map((object) => recordedObject(bindings, cluster, object)),
+      ...clusterObjects(CONTROLLERS.namesIn(false)).map((object) => recordedObject(bindings, cluster, object)),
     ];
     const ids = new Set(stubs.map((stub) => String((stub as unknown as DurableObjectStub).id)));
     return [...all].filter((object) => ids.has(object.slice(object.indexOf(" ") + 1))).map((object) => `${cluster}: ${object}`);

@@ -8,7 +8,7 @@ import { storedDefinitions } from "../../../src/api/registry/all";
 import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
 import { clusterShardOf } from "../../../src/tenancy/shards";
-import { type Location, LOCATIONS } from "../../../src/tenancy/location";
+import { type Location, LOCATIONS } from "../../../src/core/config/location";
 import { fakeEnv } from "../../unit/worker/fake-env";
 
 const BINDINGS = [

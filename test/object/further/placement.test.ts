@@ -101,7 +101,8 @@ it("the next cluster of the name: lives where its own maker says, and nothing of
   expect(await put()).toMatchObject({ code: 201, body: { location: "weur" } });
   expect((await access.ask("GET", "/api/v1/namespaces/default/configmaps/a")).code).toBe(404);
   expect((await access.ask("GET", "/api/v1/namespaces/default/services/kubernetes")).code).toBe(200);
-  expect(made.filter(({ location }) => location !== "weur")).toEqual([]);
+  // The record of a name is where its first life was: whoever looks at the end of that one may still name its place.
+  expect(made.filter(({ location, object }) => location !== "weur" && object !== "/record")).toEqual([]);
   expect(made.some(({ object }) => object.startsWith("~4000000002/"))).toBe(true);
 }, 120_000);
 

@@ -25,6 +25,7 @@ const ROUNDS = 400;
 
 /** A small object of each kind that its strategy accepts, with lists and maps to hurt. */
 const SPECS: Readonly<Record<string, JsonObject>> = {
+  "clusters/servicenet.dev": { spec: { location: "weur", controllers: ["*", "-namespace-controller"] } },
   endpoints: { subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80, name: "http" }] }] },
   "events/": { involvedObject: { kind: "Service", namespace: "ns", name: "x" }, reason: "Why", message: "what", type: "Normal" },
   configmaps: { data: { "a.conf": "x", b: "" }, binaryData: { c: "AAEC" } },

@@ -1,5 +1,5 @@
 /** Every request that the server has a route for: the table of routes, with sample values, and what the registry serves inside groups. */
-import { definitions } from "../../../src/api/registry/all";
+import { definitionsEverywhere } from "../../../src/api/registry/all";
 import { EMPTY_RESOURCES } from "../../../src/worker/routing/empty-resources";
 import { REVIEWS } from "../../../src/worker/routing/review-kinds";
 import { PATH_ROUTES, type PathRoute, patternsOf } from "../../../src/worker/routing/routes";
@@ -16,7 +16,7 @@ export function everyPath(): string[] {
   const all = [
     ...everyPattern().map(sample),
     ...FURTHER,
-    ...definitions.flatMap(pathsOf),
+    ...definitionsEverywhere.flatMap(pathsOf),
     ...REVIEWS.map(reviewPath),
     ...EMPTY_RESOURCES.flatMap(emptyPaths),
   ];
@@ -42,7 +42,7 @@ function root(group: string, version: string): string {
   return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }
 
-function pathsOf(definition: (typeof definitions)[number]): string[] {
+function pathsOf(definition: (typeof definitionsEverywhere)[number]): string[] {
   const { group, versions, resource, namespaced, subresources, actions = [], connects = [], views = [], reports = [] } = definition;
   return versions.flatMap((version) => {
     const place = namespaced ? `${root(group, version)}/namespaces/default` : root(group, version);

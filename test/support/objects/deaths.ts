@@ -52,6 +52,7 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   "serviceaccount-controller": FEEDS,
   "root-ca-certificate-publisher-controller": FEEDS,
   "clusterrole-aggregation-controller": FEEDS,
+  clusters: FEEDS,
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

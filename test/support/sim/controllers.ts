@@ -194,6 +194,9 @@ export class SimControllers {
       storeOf: () => {
         throw new Error("the controllers of endpoints and Nodes are not simulated here");
       },
+      fleet: () => {
+        throw new Error("Clusters are not kept here");
+      },
       leases: () => ({ valuesSince: () => Promise.reject(new Error("Leases are not kept here")) }),
       nodeProxy: () => ({ push: () => Promise.reject(new Error("the health of nodes is not kept here")) }),
       events: () => ({

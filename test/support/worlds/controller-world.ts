@@ -20,6 +20,8 @@ import { StoreWorld } from "./store-world";
 export interface ControllerWorldPorts<Kind extends string> extends FramePorts {
   storage: RowStorage;
   stores: Readonly<Record<Kind, WrittenStore>>;
+  /** a call to anything else: it takes time, and the object may die before and after its effect */
+  called<T>(what: string, work: () => T): Promise<T>;
 }
 
 export interface ControllerWorldOptions<Kind extends string> {
@@ -135,7 +137,7 @@ export class ControllerWorld<Kind extends string> {
         background: (work) => void work,
         restart: () => this.#die(),
       },
-      this.options.make({ ...ports, storage: this.rows, stores }),
+      this.options.make({ ...ports, storage: this.rows, stores, called: (what, work) => this.#call(life, what, work) }),
     );
     this.poke();
   }
@@ -149,19 +151,7 @@ export class ControllerWorld<Kind extends string> {
   #called(kind: Kind, life: number): WrittenStore {
     const { store } = this.stores[kind];
     const feed = new ObjectFeedReader(store);
-    const clock = this.scheduler.clock(() => life === this.#life);
-    const call = async <T>(what: string, work: () => T | Promise<T>): Promise<T> => {
-      const name = `${kind} ${what}`.trim();
-      this.calls.push(name);
-      await clock.sleep(1);
-      await this.#point();
-      const fault = this.fault(name);
-      if (fault) throw fault;
-      const result = await work();
-      await clock.sleep(1);
-      await this.#point();
-      return result;
-    };
+    const call = <T>(what: string, work: () => T | Promise<T>): Promise<T> => this.#call(life, `${kind} ${what}`.trim(), work);
     const { heard, onWritten } = ownWrites();
     return {
       resource: kind,
@@ -172,6 +162,19 @@ export class ControllerWorld<Kind extends string> {
       write: async (request) =>
         heard(await call(`${request.verb} ${"key" in request ? request.key.name : ""}`, () => store.write(request))),
     };
+  }
+
+  async #call<T>(life: number, name: string, work: () => T | Promise<T>): Promise<T> {
+    const clock = this.scheduler.clock(() => life === this.#life);
+    this.calls.push(name);
+    await clock.sleep(1);
+    await this.#point();
+    const fault = this.fault(name);
+    if (fault) throw fault;
+    const result = await work();
+    await clock.sleep(1);
+    await this.#point();
+    return result;
   }
 
   /** What dies here waits for ever. */

@@ -36,9 +36,15 @@ it("objects that keep the health of nodes: the end of a cluster knows that of ev
   expect(Math.max(...counts.values())).toBeLessThan(150);
 });
 
+it("the cluster default: has the store and the controller of the fleet besides", () => {
+  const of = (isRoot: boolean): string[] => clusterObjects(CONTROLLERS.namesIn(isRoot), isRoot).map(({ kind, name }) => `${kind} ${name}`);
+  const others = new Set(of(false));
+  expect(of(true).filter((object) => !others.has(object))).toEqual(["controller clusters", "store clusters.servicenet.dev"]);
+});
+
 it("docs/clusters.md: names the number of a cluster's objects", async () => {
   const page = (await load?.()) as string;
-  const objects = clusterObjects(CONTROLLERS.names).length;
+  const objects = clusterObjects(CONTROLLERS.namesIn(false)).length;
   expect(page).toContain(`"phase":"Terminating","objects":${objects},"wiped":7`);
   expect(page).toContain(`a list of ${objects} objects`);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { ControllersSetting } from "../../../src/core/config/controllers";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../../src/tenancy/rpc";
 import { clusterId, clusterName, lifeIn, locationOf } from "../../../src/tenancy/cluster-id";
-import { LOCATIONS } from "../../../src/tenancy/location";
+import { LOCATIONS } from "../../../src/core/config/location";
 import { ClusterRecord, type RecordPorts } from "../../../src/tenancy/cluster-record";
 import type { ClusterObject } from "../../../src/tenancy/record-storage";
 import { memoryRecordStorage } from "../../support/memory/record-storage";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isLocation, locationNumber, locationNumbered, LOCATIONS } from "../../../src/tenancy/location";
+import { isLocation, locationNumber, locationNumbered, LOCATIONS } from "../../../src/core/config/location";
 import { nearestLocation } from "../../../src/tenancy/nearest-location";
 
 describe("places", () => {

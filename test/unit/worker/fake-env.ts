@@ -6,7 +6,7 @@ import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 import { settingsOf } from "../../../src/core/config/settings";
 import type { ControllerList } from "../../../src/core/config/controllers";
 import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
-import type { Location } from "../../../src/tenancy/location";
+import type { Location } from "../../../src/core/config/location";
 import { ClusterShard } from "../../../src/tenancy/cluster-shard";
 import type { ClusterNamesRpc, ClusterShardRpc, ClusterState, ListedCluster, ShardEntry, ShardWhereabouts } from "../../../src/tenancy/rpc";
 import type { ShardStorage } from "../../../src/tenancy/shard-storage";

@@ -1,7 +1,7 @@
 /** A cluster as clients read it: what GET /clusters/{name} and GET /clusters have in common. */
 import { OWN_DOMAIN } from "../../../api/meta/own-annotation";
 import { rfc3339Seconds } from "../../../api/meta/time";
-import type { Location } from "../../../tenancy/location";
+import type { Location } from "../../../core/config/location";
 import { authorityOf } from "../../http/read/authority";
 
 /** The document: a kind of this server alone. */

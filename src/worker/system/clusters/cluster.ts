@@ -12,7 +12,7 @@ import { validateDNS1123Label } from "../../../api/meta/names";
 import { forbidden, invalid, methodNotAllowed, notFound, type Status } from "../../../api/meta/status";
 import type { ClusterState } from "../../../tenancy/rpc";
 import { DEFAULT_CLUSTER, locationOf } from "../../../tenancy/cluster-id";
-import { isLocation, LOCATIONS } from "../../../tenancy/location";
+import { isLocation, LOCATIONS } from "../../../core/config/location";
 import { checkControllers } from "../../../core/config/controllers";
 import { CONTROLLERS } from "../../../../durable-objects/platform/controllers";
 import { ensureBootstrapped } from "../../routing/bootstrap";
@@ -103,7 +103,7 @@ async function put(asked: ClusterRequest, request: Request): Promise<Response> {
   if (isThere && place) return refused(asked, moved(name, place));
   if (isThere && controllers === undefined) return shown(asked);
   const begins: ClusterBeginning = isThere ? NOWHERE : place ? { location: place } : nearSender(request);
-  const opened = await openCluster(env, name, begins);
+  const opened = await openCluster(env, name, { location: begins.location, controllers: list && list.value });
   if (!opened.ok) return refused(asked, opened.error);
   if (opened.value.state.phase !== "active") return refused(asked, beingDeleted(name));
   let state: ClusterState = opened.value.state;

@@ -24,6 +24,11 @@ const roleRef = { apiGroup: RBAC, name: "reader" };
 const annotation = { path: ["metadata", "annotations", "example.com/changed"], value: "yes" };
 
 export const samples: Readonly<Record<string, Sample>> = {
+  "servicenet.dev/clusters": {
+    content: () => ({ spec: { controllers: ["*"] } }),
+    change: { path: ["spec", "controllers"], value: ["*", "-namespace-controller"] },
+    status: { conditions: [condition] },
+  },
   "/services": {
     content: () => ({ spec: { ports: [{ port: 80 }], selector: { app: "a" } } }),
     change: { path: ["spec", "publishNotReadyAddresses"], value: true },

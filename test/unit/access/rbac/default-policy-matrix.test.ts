@@ -82,6 +82,9 @@ const TABLE: Readonly<Record<string, Row>> = {
   "rolebindings.rbac.authorization.k8s.io": { admin: ALL },
   "roles.rbac.authorization.k8s.io": { admin: ALL },
   "leases.coordination.k8s.io": { edit: ALL },
+  // The fleet is for administrators alone.
+  "clusters.servicenet.dev": {},
+  "clusters/status.servicenet.dev": {},
   "endpointslices.discovery.k8s.io": { view: READ, proxier: "list watch" },
   "selfsubjectreviews.authentication.k8s.io": { known: "create" },
   "tokenreviews.authentication.k8s.io": { node: "create" },

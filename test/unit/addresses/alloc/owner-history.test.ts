@@ -3,7 +3,6 @@ import type { AllocateItem } from "../../../../src/addresses/rpc/service-cidr";
 import { OwnerWorld, aConfig } from "../../../support/worlds/owner-world";
 import { itOfSeeds } from "../../../support/sim/platform/seeds";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
-import { expectSame } from "../../../support/values/same";
 
 /**
  * Random histories of one owner against a simple model: a map address -> token. Segments are small, so addresses are reused all the time. Answers
@@ -52,20 +51,16 @@ describe("random history", () => {
     const learn = async (touched: ReadonlySet<string>): Promise<void> => {
       const { rows } = await world.owner.rowsSince(0, 10_000);
       const now = new Map(rows.map(({ address, token, gen }) => [address, { token, counter: gen.counter }]));
-      expectSame(
-        [now.size, new Set(rows.map(({ token }) => token)).size],
-        [rows.length, rows.length],
-        () => "addresses and tokens of rows",
-      );
+      expect(now.size).toBe(rows.length);
+      expect(new Set(rows.map(({ token }) => token)).size).toBe(rows.length);
       for (const [address, row] of model) {
-        if (now.get(address)?.token !== row.token)
-          expectSame(touched.has(row.token), true, () => `${address} changed hands, ${row.token} untouched`);
+        if (now.get(address)?.token !== row.token) expect(touched, `${address} changed hands untouched`).toContain(row.token);
       }
       for (const [address, row] of now) {
         if (model.get(address)?.token === row.token) continue;
-        expectSame(touched.has(row.token), true, () => `${row.token} is touched`);
-        expectSame(released.has(row.token), false, () => `${row.token} came back after its release`);
-        expectSame(row.counter > newestCounter, true, () => `${row.counter} is above ${newestCounter}`);
+        expect(touched).toContain(row.token);
+        expect(released, `${row.token} came back after its release`).not.toContain(row.token);
+        expect(row.counter).toBeGreaterThan(newestCounter);
       }
       newestCounter = Math.max(newestCounter, ...rows.map(({ gen }) => gen.counter));
       model = now;
@@ -87,24 +82,23 @@ describe("random history", () => {
       world.storage.crashNext = undefined;
       await learn(new Set([...items.map(({ token }) => token), ...releases.map(({ token }) => token)]));
 
-      expectSame(allocateCall.status, releaseCall.status, () => "both calls");
+      expect(allocateCall.status).toBe(releaseCall.status);
       if (allocateCall.status === "rejected" || releaseCall.status === "rejected") continue;
       for (const { token } of releases) released.add(token);
-      for (const { address, token } of releases) expectSame(model.get(address)?.token === token, false, () => `${address} is released`);
+      for (const { address, token } of releases) expect(model.get(address)?.token).not.toBe(token);
       allocateCall.value.results.forEach((result, index) => {
         const item = items[index];
         if (item === undefined) throw new Error("one result per item");
         if (result.ok) {
-          expectSame(model.get(result.address), { token: item.token, counter: result.gen.counter }, () => result.address);
-          if (item.address !== "") expectSame(result.address, item.address, () => item.token);
+          expect(model.get(result.address)).toEqual({ token: item.token, counter: result.gen.counter });
+          if (item.address !== "") expect(result.address).toBe(item.address);
           return;
         }
-        if (result.reason === "released") expectSame(tried.has(item.token), true, () => `the release of ${item.token} was tried`);
-        if (result.reason === "taken")
-          expectSame(model.has(item.address) || before.has(item.address), true, () => `${item.address} is taken`);
+        if (result.reason === "released") expect(tried).toContain(item.token);
+        if (result.reason === "taken") expect(model.has(item.address) || before.has(item.address)).toBe(true);
       });
       const { free } = allocateCall.value;
-      expectSame(free, (await world.owner.free()).free, () => "free addresses");
+      expect(free).toEqual((await world.owner.free()).free);
     }
 
     // At rest the bitmap has exactly the addresses free that no row holds.

@@ -5,7 +5,6 @@ import { normalizePrefixes } from "../../../../src/core/net/prefix-set";
 import { NaivePool } from "../../../model/naive-pool";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { itOfSeeds } from "../../../support/sim/platform/seeds";
-import { expectSame } from "../../../support/values/same";
 
 const BASE = 0x0a000000n;
 const SIZE = 512;
@@ -18,7 +17,6 @@ describe("pool with random owned segments and ranges in a /23", () => {
     const pool = new Pool(random);
     const model = new NaivePool();
     let shape = "";
-    const told = (): string => shape;
 
     const prefixes = (count: number, shortest: number): Prefix[] =>
       Array.from({ length: count }, () => prefixAround("IPv4", BASE + BigInt(random.below(SIZE)), shortest + random.below(33 - shortest)));
@@ -38,27 +36,27 @@ describe("pool with random owned segments and ranges in a /23", () => {
         const before = model.free();
         const pick = pool.allocateDynamic("IPv4");
         const want = before.dynamic > 0 ? "dynamic" : before.static > 0 ? "static" : undefined;
-        expectSame(pick?.band, want, told);
+        expect(pick?.band, shape).toBe(want);
         if (pick !== undefined) {
-          expectSame(model.isAllocatable(pick.address), true, told);
-          expectSame(model.bandOf(pick.address), pick.band, told);
-          expectSame(model.take(pick.address), true, told);
+          expect(model.isAllocatable(pick.address), shape).toBe(true);
+          expect(model.bandOf(pick.address), shape).toBe(pick.band);
+          expect(model.take(pick.address), shape).toBe(true);
         }
       } else if (draw < weights.allocate + weights.take) {
-        if (model.isOwned(address)) expectSame(pool.take("IPv4", address), model.take(address), told);
+        if (model.isOwned(address)) expect(pool.take("IPv4", address), shape).toBe(model.take(address));
       } else if (draw < total - weights.configure) {
         const taken = model.taken();
         const chosen = taken[random.below(Math.max(1, taken.length))] ?? address;
-        if (model.isOwned(chosen)) expectSame(pool.release("IPv4", chosen), model.release(chosen), told);
+        if (model.isOwned(chosen)) expect(pool.release("IPv4", chosen), shape).toBe(model.release(chosen));
       } else if (random.below(8) === 0) configure();
 
-      expectSame(pool.free("IPv4"), model.free(), told);
-      expectSame(pool.isOwned("IPv4", address), model.isOwned(address), told);
-      expectSame(pool.isTaken("IPv4", address), model.isTaken(address), told);
-      expectSame(pool.isAllocatable("IPv4", address), model.isAllocatable(address), told);
-      expectSame(pool.bandOf("IPv4", address), model.bandOf(address), told);
+      expect(pool.free("IPv4"), shape).toEqual(model.free());
+      expect(pool.isOwned("IPv4", address), shape).toBe(model.isOwned(address));
+      expect(pool.isTaken("IPv4", address), shape).toBe(model.isTaken(address));
+      expect(pool.isAllocatable("IPv4", address), shape).toBe(model.isAllocatable(address));
+      expect(pool.bandOf("IPv4", address), shape).toBe(model.bandOf(address));
       const last = address + BigInt(random.below(SIZE));
-      expectSame(pool.takenIn("IPv4", address, last), model.takenIn(address, last), told);
+      expect(pool.takenIn("IPv4", address, last), shape).toBe(model.takenIn(address, last));
       if (event % 50 === 0) {
         pool.verify();
         expect(

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { definitionOf, definitions, representationsOf, storedDefinitions, storedResource } from "../../../../src/api/registry/all";
+import {
+  definitionOf,
+  definitions,
+  representationsOf,
+  storedDefinitions,
+  storedDefinitionsIn,
+  storedResource,
+} from "../../../../src/api/registry/all";
 
 /** Upstream pkg/printers/internalversion/printers.go; for roles apiserver pkg/registry/rest/table.go. */
 const COLUMNS: Record<string, string> = {
@@ -21,6 +28,8 @@ const COLUMNS: Record<string, string> = {
   RoleBinding: "Name, Role, Age, Users (wide), Groups (wide), ServiceAccounts (wide)",
   Role: "Name, Created At: date",
   Lease: "Name, Holder, Age",
+  // of this server alone
+  Cluster: "Name, Phase, Ready, Age, Location (wide), URL (wide), Wiped (wide)",
   EndpointSlice: "Name, AddressType, Ports, Endpoints, Age",
 };
 
@@ -98,8 +107,11 @@ it("confidential: Secrets alone", () => {
   expect(definitions.filter(({ confidential }) => confidential).map(({ resource }) => resource)).toEqual(["secrets"]);
 });
 
-it("deletecollection: every resource but namespaces", () => {
-  expect(definitions.filter(({ verbs }) => !verbs.includes("deletecollection")).map(({ resource }) => resource)).toEqual(["namespaces"]);
+it("deletecollection: every resource but namespaces and clusters", () => {
+  expect(definitions.filter(({ verbs }) => !verbs.includes("deletecollection")).map(({ resource }) => resource)).toEqual([
+    "namespaces",
+    "clusters",
+  ]);
 });
 
 it("events of events.k8s.io: represent core events", () => {
@@ -121,5 +133,12 @@ describe("stores", () => {
       definitions.map((definition) => definitionOf(storedResource(definition).group, storedResource(definition).resource)),
     );
     expect(storedDefinitions).toEqual([...stores]);
+  });
+
+  it("the kinds of the fleet: stored in the root cluster alone", () => {
+    expect(storedDefinitionsIn(true)).toEqual(storedDefinitions);
+    expect(
+      storedDefinitions.filter((definition) => !storedDefinitionsIn(false).includes(definition)).map(({ resource }) => resource),
+    ).toEqual(["clusters"]);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { intersect, intersectEach, type Interval, memberAt, normalize, overlap, sizeOf, subtract } from "../../../../src/core/net/interval";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
-import { expectSame } from "../../../support/values/same";
 
 const SPACE = 40;
 
@@ -77,11 +76,10 @@ describe("intervals", () => {
         [subtract(a, b), inA.map((has, j) => has && inB[j] === false)],
         [normalize([...a, ...b]), inA.map((has, j) => has || inB[j] === true)],
       ] as const) {
-        expectSame(valuesOf(result), want, () => `${show(a)} and ${show(b)}`);
-        expectSame(normalize(result), result, () => `normal form of ${show(a)} and ${show(b)}`);
-        expectSame(sizeOf(result), BigInt(want.filter(Boolean).length), () => `size of ${show(a)} and ${show(b)}`);
-        const members = want.map((_, j) => memberAt(result, BigInt(j)) !== undefined);
-        expectSame(members, want, () => `members of ${show(a)} and ${show(b)}`);
+        expect(valuesOf(result), `${show(a)} and ${show(b)}`).toEqual(want);
+        expect(normalize(result), `normal form of ${show(a)} and ${show(b)}`).toEqual(result);
+        expect(sizeOf(result)).toBe(BigInt(want.filter(Boolean).length));
+        expect(want.map((_, j) => memberAt(result, BigInt(j)) !== undefined)).toEqual(want);
       }
       // Neighbours, too, which no normal form has.
       const parts = b.flatMap(({ first, last }) =>
@@ -92,8 +90,7 @@ describe("intervals", () => {
             ]
           : [{ first, last }],
       );
-      const alone = parts.map((part) => intersect(a, [part]));
-      expectSame(intersectEach(a, parts), alone, () => `${show(a)} in each of ${show(parts)}`);
+      expect(intersectEach(a, parts), `${show(a)} in each of ${show(parts)}`).toEqual(parts.map((part) => intersect(a, [part])));
     }
   });
 });

@@ -12,7 +12,6 @@ import { MemoryRowStorage } from "../../../support/memory/row-storage";
 import { pick, seededRandom } from "../../../support/sim/platform/seeded-random";
 import { histories, playEach, seedsOf } from "../../../support/sim/platform/seeds";
 import { aNode, aPod, aService, type PodOptions } from "../../../support/worlds/slice-world";
-import { expectSame } from "../../../support/values/same";
 
 function members(): ServiceMembers {
   const found = new ServiceMembers(new KeptRows(new MemoryRowStorage()));
@@ -246,10 +245,10 @@ it("100 random histories: Pods of each Service as a search finds them; a Service
         const at = keyOf(service);
         const found = world.podsOf(service).map((pod) => pod.name);
         const searched = [...pods.values()].map(podFacts).filter((pod) => hasPods(service) && selects(service, pod));
-        expectSame(found.sort(), searched.map((pod) => pod.name).sort(), () => `Pods of ${at}`);
-        expectSame(world.service(at), service, () => at);
+        expect(found.sort()).toEqual(searched.map((pod) => pod.name).sort());
+        expect(world.service(at)).toEqual(service);
         const now = plan(service);
-        if (!due.has(at)) expectSame(now, wanted.get(at), () => at);
+        if (!due.has(at)) expect(now).toBe(wanted.get(at));
         wanted.set(at, now);
       }
     }

@@ -14,7 +14,6 @@ import type { Clock } from "../../../../../src/core/base/ports";
 import { SimScheduler } from "../../../../support/sim/platform/scheduler";
 import { seededRandom } from "../../../../support/sim/platform/seeded-random";
 import { aLease, createRequest, StoreWorld } from "../../../../support/worlds/store-world";
-import { expectSame } from "../../../../support/values/same";
 
 /** Its clock is ahead of its sleeps, as on a machine that stood still. */
 class LateScheduler extends SimScheduler {
@@ -252,7 +251,8 @@ describe("a burst", () => {
       expect(events.some(({ type }) => type === "BOOKMARK")).toBe(true);
       for (const { type, object } of events) {
         const revision = Number(object.metadata?.resourceVersion);
-        expectSame(revision, type === "BOOKMARK" ? seen : ++seen, () => type);
+        if (type === "BOOKMARK") expect(revision).toBe(seen);
+        else expect(revision).toBe(++seen);
       }
       expect(seen).toBe(99);
     }

@@ -1,0 +1,39 @@
+/** The clusters behind the objects of the kind Cluster, as their controller calls them. */
+import { OPERATION_DEADLINE_MS } from "../../src/core/base/limits";
+import { withTimeout } from "../../src/core/base/timeout";
+import { firstRead } from "../../src/fleet/first-read";
+import type { FleetPorts } from "../../src/fleet/ports";
+import type { Env } from "../platform/env";
+import { systemClock } from "../platform/ports";
+import { clusterNames, clusterRecord, controller, servicesStore } from "./peers";
+
+/** Each call gets a stub of its own and a timeout. */
+export function fleetPorts(env: Env): FleetPorts {
+  const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(systemClock, OPERATION_DEADLINE_MS, call);
+  return {
+    look: (name, location) => answered(clusterRecord(env, name, location).look()),
+    async open(name, location) {
+      const record = clusterRecord(env, name, location);
+      const { state } = await answered(location === undefined ? record.open() : record.openIn(location));
+      return state;
+    },
+    setControllers: (name, location, list) => answered(clusterRecord(env, name, location).setControllers(list)),
+    bootstrap: (id) => answered(servicesStore(env, id).ensureBootstrapped()),
+    remove: (name, location) => answered(clusterRecord(env, name, location).remove()),
+    page: (after, limit) => answered(clusterNames(env).page(after, limit)),
+    listed: (name, stamp) => answered(clusterRecord(env, name).listed(stamp)),
+  };
+}
+
+/** The value stands beside the tables of the store of Clusters. */
+const READ = "clusters-read";
+
+/** What the store of Clusters awaits before each read. */
+export function clustersReadable(env: Env, cluster: string, { kv }: DurableObjectStorage): () => Promise<void> {
+  return firstRead({
+    clock: systemClock,
+    isDone: () => kv.get<boolean>(READ) === true,
+    done: () => kv.put(READ, true),
+    ask: () => controller(env, cluster, "clusters").poke(undefined, true),
+  });
+}

@@ -1,0 +1,40 @@
+/** A cluster of this server as an object: servicenet.dev/v1alpha1 Cluster. */
+import type { Condition, KubeObject } from "../../meta/kubernetes";
+import { OWN_DOMAIN } from "../../meta/own-annotation";
+
+/** It is where the kinds of the fleet are served. It cannot be deleted. */
+export const ROOT_CLUSTER = "default";
+
+export const CLUSTERS_GROUP = OWN_DOMAIN;
+export const CLUSTERS_VERSION = "v1alpha1";
+
+/** In metadata.finalizers: holds the object until the cluster behind it is gone. */
+export const CLUSTER_FINALIZER = `${OWN_DOMAIN}/cluster`;
+
+export type ClusterObjectPhase = "Pending" | "Active" | "Terminating";
+
+export interface ClusterObjectSpec {
+  location?: string;
+  controllers?: string[];
+}
+
+export interface ClusterObjectStatus {
+  phase?: ClusterObjectPhase;
+  /** path of its server */
+  url?: string;
+  location?: string;
+  observedGeneration?: number;
+  objects?: number;
+  wiped?: number;
+  conditions?: Condition[];
+}
+
+export interface Cluster extends KubeObject {
+  spec?: ClusterObjectSpec;
+  status?: ClusterObjectStatus;
+}
+
+/** The path of the cluster's server below the server's address. */
+export function pathOfCluster(name: string): string {
+  return name === ROOT_CLUSTER ? "/" : `/clusters/${name}`;
+}

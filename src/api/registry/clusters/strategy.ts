@@ -1,0 +1,57 @@
+/** Clusters: what their objects may say. The texts are upstream's of the same rules. */
+import { checkControllers } from "../../../core/config/controllers";
+import { isLocation, LOCATIONS } from "../../../core/config/location";
+import { semanticEqual } from "../../meta/equality";
+import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../meta/field-errors";
+import { validateDNS1123Label } from "../../meta/names";
+import { BASE_STRATEGY, dropStatus, keepStatus } from "../base-strategy";
+import type { Change, Strategy } from "../resource";
+import { CLUSTER_FINALIZER, type Cluster, ROOT_CLUSTER } from "./cluster";
+
+/** A cluster that is there holds its object: no client takes that away before its deletion. */
+function holdObject({ metadata }: Cluster): void {
+  if (!metadata || metadata.name === ROOT_CLUSTER) return;
+  const finalizers = metadata.finalizers ?? [];
+  if (!finalizers.includes(CLUSTER_FINALIZER)) metadata.finalizers = [...finalizers, CLUSTER_FINALIZER];
+}
+
+function validate({ spec }: Cluster, _context: unknown, before?: Cluster): FieldError[] {
+  const errors: FieldError[] = [];
+  const location = spec?.location ?? "";
+  const controllers = spec?.controllers;
+  if (location !== (before?.spec?.location ?? "") && location !== "" && !isLocation(location))
+    errors.push(notSupported("spec.location", location, LOCATIONS));
+  if (controllers && !semanticEqual(controllers, before?.spec?.controllers)) {
+    const checked = checkControllers(controllers);
+    if (!checked.ok) for (const problem of checked.error) errors.push(invalidValue("spec.controllers", controllers, problem));
+  }
+  return errors;
+}
+
+/** The objects of a cluster stay where they were made. */
+function validateUpdate({ after, before }: Change<Cluster>): FieldError[] {
+  const location = after.spec?.location ?? "";
+  return location === (before.spec?.location ?? "") ? [] : [invalidValue("spec.location", location, FIELD_IMMUTABLE)];
+}
+
+export const clusterStrategy: Strategy<Cluster> = {
+  ...BASE_STRATEGY,
+  validateName: validateDNS1123Label,
+  prepareForCreate(cluster) {
+    dropStatus(cluster);
+    cluster.status = { phase: "Pending" };
+    holdObject(cluster);
+  },
+  validate,
+  prepareForUpdate(change) {
+    keepStatus(change);
+    if (!change.before.metadata?.deletionTimestamp) holdObject(change.after);
+  },
+  validateUpdate,
+  deletion: {
+    refuse: ({ metadata }) => (metadata?.name === ROOT_CLUSTER ? "this cluster may not be deleted" : undefined),
+    mark(cluster) {
+      cluster.status = { ...cluster.status, phase: "Terminating" };
+    },
+  },
+};

@@ -1,0 +1,96 @@
+/**
+ * The objects of clusters that begin, change or end by `/clusters/{name}`, or by a first write. The object comes first, and its controller does the same as the
+ * request goes on to do: where the request dies, the controller goes on.
+ */
+import type { KubeObject } from "../api/meta/kubernetes";
+import type { Status } from "../api/meta/status";
+import { CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
+import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../api/rpc/store";
+import { err, ok, type Result } from "../core/base/result";
+import type { ControllerList } from "../core/config/controllers";
+import type { Location } from "../core/config/location";
+
+/** What a new cluster is to be. */
+export interface ClusterWish {
+  readonly location?: Location | undefined;
+  /** null = the variable's */
+  readonly controllers?: ControllerList | null | undefined;
+}
+
+/** The store of Clusters, and their controller. */
+export interface DeclaringPorts {
+  get(key: ObjectKey): Promise<Result<GetResult, Status>>;
+  /** may be made twice: a write that came through unheard is found by the next read */
+  write(request: WriteRequest): Promise<Result<WriteResult, Status>>;
+  /** asks the controller to look at what is being deleted, and resolves behind that */
+  hurry(): Promise<void>;
+  pause(ms: number): Promise<void>;
+}
+
+const TRIES = 3;
+/** Between two requests to look at a deletion: the controller does not look more often. */
+const HURRY_MS = 100;
+const OPTIONS: WriteOptions = {
+  dryRun: false,
+  fieldManager: "clusters",
+  fieldValidation: "Ignore",
+  force: false,
+  group: CLUSTERS_GROUP,
+  version: CLUSTERS_VERSION,
+};
+
+/** Makes the object of a cluster unless there is one. false = that one is being deleted. */
+export async function declareCluster(ports: DeclaringPorts, name: string, wish: ClusterWish): Promise<Result<boolean, Status>> {
+  const { location, controllers } = wish;
+  const spec = { ...(location !== undefined && { location }), ...(controllers && { controllers }) };
+  for (let tried = 1; ; tried++) {
+    const found = await objectOf(ports, name);
+    if (!found.ok) return found;
+    if (found.value?.metadata?.deletionTimestamp) {
+      if (tried === TRIES) return ok(false);
+      // Its cluster may have ended just now.
+      if (tried > 1) await ports.pause(HURRY_MS);
+      await ports.hurry();
+      continue;
+    }
+    if (found.value) return ok(true);
+    const object = JSON.stringify({ metadata: { name }, spec });
+    const made = await ports.write({ verb: "create", namespace: "", object, options: OPTIONS });
+    if (!made.ok) return made;
+    if (made.value.ok) return ok(true);
+    if (made.value.status.code !== 409 || tried === TRIES) return err(made.value.status);
+  }
+}
+
+/** Gives the object a list of controllers, or with null the variable's. Where there is no object, nothing changes. */
+export async function declareControllers(
+  ports: DeclaringPorts,
+  name: string,
+  controllers: ControllerList | null,
+): Promise<Result<void, Status>> {
+  const patch = JSON.stringify({ spec: { controllers } });
+  return settled(await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS }));
+}
+
+/** Deletes the object, if there is one. */
+export async function undeclareCluster(ports: DeclaringPorts, name: string): Promise<Result<void, Status>> {
+  const options = { dryRun: false, preconditions: {}, propagationPolicy: "Background" as const, gracePeriodSeconds: undefined };
+  return settled(await ports.write({ verb: "delete", key: keyOf(name), options }));
+}
+
+function keyOf(name: string): ObjectKey {
+  return { namespace: "", name };
+}
+
+function settled(answer: Result<WriteResult, Status>): Result<void, Status> {
+  if (!answer.ok) return answer;
+  return answer.value.ok || answer.value.status.code === 404 ? ok(undefined) : err(answer.value.status);
+}
+
+async function objectOf(ports: DeclaringPorts, name: string): Promise<Result<KubeObject | undefined, Status>> {
+  const answer = await ports.get(keyOf(name));
+  if (!answer.ok) return answer;
+  const { value: found } = answer;
+  if (found.ok) return ok(JSON.parse(found.object) as KubeObject);
+  return found.status.code === 404 ? ok(undefined) : err(found.status);
+}

@@ -1,0 +1,135 @@
+/** The controller of Clusters on the frame, with records of clusters as a map. Each call to a record is a place where the controller may die. */
+import type { Cluster } from "../../../src/api/registry/clusters/cluster";
+import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
+import type { ControllerList } from "../../../src/core/config/controllers";
+import type { Location } from "../../../src/core/config/location";
+import { clustersPass } from "../../../src/fleet/clusters-pass";
+import type { FleetPorts } from "../../../src/fleet/ports";
+import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
+import type { ClusterState, ListedCluster } from "../../../src/tenancy/rpc";
+import { ControllerWorld, type ControllerWorldPorts } from "../worlds/controller-world";
+
+/** Parts of a cluster; each look at a deletion finds some more of them empty. */
+const PARTS = 3;
+
+interface Made {
+  id: string;
+  life: number;
+  phase: "active" | "deleting" | "absent";
+  controllers: ControllerList | null;
+  wiped: number;
+  bootstrapped: boolean;
+  /** beginnings, so that nothing begins twice unnoticed */
+  begun: number;
+}
+
+export class ClustersWorld {
+  readonly world: ControllerWorld<"clusters">;
+  readonly made = new Map<string, Made>();
+  /** the list of all clusters does not answer */
+  isListSilent = false;
+
+  /** @param dieAt the number of the place where the controller dies; 0 = it does not */
+  constructor(dieAt = 0) {
+    this.world = new ControllerWorld({
+      definitions: { clusters: clustersDefinition },
+      dieAt,
+      make: ({ stores, ...ports }) => clustersPass({ ...ports, ...stores, fleet: this.#fleet(ports) }),
+    });
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.world.pass(ms);
+  }
+
+  get objects(): Cluster[] {
+    return this.world.objects<Cluster>("clusters");
+  }
+
+  object(name: string): Cluster | undefined {
+    return this.objects.find(({ metadata }) => metadata?.name === name);
+  }
+
+  /** `name phase ready[=reason]` of each object. */
+  get shown(): string[] {
+    return this.objects.map(({ metadata, status }) => {
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      return `${metadata?.name ?? ""} ${status?.phase ?? ""} ${ready ? (ready.status === "True" ? "True" : ready.reason) : "-"}`;
+    });
+  }
+
+  /** Creates an object, as a client does. */
+  async create(name: string, spec: Cluster["spec"] = {}, metadata: Cluster["metadata"] = {}): Promise<void> {
+    const answer = await this.world.stores.clusters.create({ metadata: { ...metadata, name }, spec } as Cluster, {
+      group: clustersDefinition.group,
+    });
+    if (!answer.ok) throw new Error(answer.status.message);
+  }
+
+  async update(object: Cluster): Promise<void> {
+    const answer = await this.world.stores.clusters.update(object, { group: clustersDefinition.group });
+    if (!answer.ok) throw new Error(answer.status.message);
+  }
+
+  /** Deletes an object, as a client does. */
+  async remove(name: string): Promise<void> {
+    const answer = await this.world.stores.clusters.delete(name, {}, "");
+    if (!answer.ok) throw new Error(answer.status.message);
+  }
+
+  /** A cluster that no object began. */
+  begin(name: string, location: Location | undefined = undefined, controllers: ControllerList | null = null): void {
+    const life = lifeIn(location, (this.made.get(name)?.life ?? 0) + 1);
+    const begun = (this.made.get(name)?.begun ?? 0) + 1;
+    this.made.set(name, { id: clusterId(name, life), life, phase: "active", controllers, wiped: 0, bootstrapped: false, begun });
+  }
+
+  #state(name: string): ClusterState {
+    const made = this.made.get(name);
+    if (!made || made.phase === "absent") return { phase: "absent" };
+    const { id, controllers, wiped } = made;
+    if (made.phase === "active") return { phase: "active", id, createdAt: 1, controllers };
+    return { phase: "deleting", id, createdAt: 1, deletedAt: 2, objects: PARTS, wiped };
+  }
+
+  #fleet({ called }: Pick<ControllerWorldPorts<"clusters">, "called">): FleetPorts {
+    const progress = (name: string): void => {
+      const made = this.made.get(name);
+      if (made?.phase === "deleting" && ++made.wiped > PARTS) made.phase = "absent";
+    };
+    return {
+      look: (name) => called(`look ${name}`, () => (progress(name), this.#state(name))),
+      open: (name, location) =>
+        called(`open ${name}`, () => {
+          progress(name);
+          if (this.#state(name).phase === "absent") this.begin(name, location);
+          return this.#state(name);
+        }),
+      setControllers: (name, _, list) =>
+        called(`setControllers ${name}`, () => {
+          const made = this.made.get(name);
+          if (made) made.controllers = list;
+          return { state: this.#state(name), isTold: true };
+        }),
+      bootstrap: (id) =>
+        called(`bootstrap ${id}`, () => {
+          for (const made of this.made.values()) if (made.id === id) made.bootstrapped = true;
+        }),
+      remove: (name) =>
+        called(`remove ${name}`, () => {
+          const made = this.made.get(name);
+          if (made?.phase === "active") made.phase = "deleting";
+          else progress(name);
+          return this.#state(name);
+        }),
+      page: (after, limit) =>
+        called("page", () => {
+          if (this.isListSilent) return null;
+          const names = [...this.made].filter(([name, { phase }]) => phase !== "absent" && name > after).map(([name]) => name);
+          const clusters = names.sort().map((name): ListedCluster => ({ name, stamp: "s" }));
+          return { clusters: clusters.slice(0, limit), isLast: clusters.length <= limit };
+        }),
+      listed: (name) => called(`listed ${name}`, () => this.#state(name)),
+    };
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "vitest";
+import { CLUSTER_FINALIZER, type Cluster } from "../../../../../src/api/registry/clusters/cluster";
+import { clustersDefinition } from "../../../../../src/api/registry/clusters/definition";
+import { StoreWorld } from "../../../../support/worlds/store-world";
+
+const GROUP = { group: "servicenet.dev", version: "v1alpha1" };
+
+function world(): StoreWorld {
+  return new StoreWorld({ definition: clustersDefinition });
+}
+
+function cluster(name: string, spec: Cluster["spec"] = {}, status?: Cluster["status"]): Cluster {
+  return { metadata: { name }, spec, ...(status && { status }) };
+}
+
+/** `ok`, or the code and the text of the refusal. */
+async function outcome(answer: ReturnType<StoreWorld["create"]>): Promise<string> {
+  const result = await answer;
+  return result.ok ? "ok" : `${result.status.code ?? 0} ${result.status.message ?? ""}`;
+}
+
+describe("a create", () => {
+  it.each([
+    ["blue", {}, "ok"],
+    ["blue", { location: "weur", controllers: ["*", "-namespace"] }, "ok"],
+    [
+      "blue",
+      { location: "mars" },
+      '422 Cluster.servicenet.dev "blue" is invalid: spec.location: Unsupported value: "mars": supported values: "afr", ',
+    ],
+    [
+      "blue",
+      { controllers: ["mars"] },
+      '422 Cluster.servicenet.dev "blue" is invalid: spec.controllers: Invalid value: ["mars"]: "mars" is not in the list',
+    ],
+    ["b.c", {}, '422 Cluster.servicenet.dev "b.c" is invalid: metadata.name: Invalid value: "b.c": must not contain dots'],
+    ["b".repeat(64), {}, "must be no more than 63 characters"],
+    // as absent
+    ["blue", { controllers: [] }, "ok"],
+    ["default", {}, '409 clusters.servicenet.dev "default" already exists'],
+  ])("of %s with %j: %s", async (name, spec, wanted) => {
+    expect(await outcome(world().create(cluster(name, spec), GROUP))).toContain(wanted);
+  });
+
+  it("the status of a client: dropped; the finalizer: there", async () => {
+    const store = world();
+    await store.create(cluster("blue", {}, { phase: "Active", url: "http://example.com" }), GROUP);
+    const stored = store.stored<Cluster>("blue");
+    expect([stored?.status, stored?.metadata?.finalizers, stored?.metadata?.generation]).toEqual([
+      { phase: "Pending" },
+      [CLUSTER_FINALIZER],
+      1,
+    ]);
+  });
+});
+
+describe("an update", () => {
+  it.each([
+    [{ location: "weur" }, { location: "weur", controllers: ["*"] }, "ok"],
+    [{ location: "weur" }, { location: "enam" }, 'spec.location: Invalid value: "enam": field is immutable'],
+    [{ location: "weur" }, {}, 'spec.location: Invalid value: "": field is immutable'],
+    [{}, { location: "weur" }, 'spec.location: Invalid value: "weur": field is immutable'],
+    [{ controllers: ["*"] }, {}, "ok"],
+    [{}, { controllers: ["mars"] }, '"mars" is not in the list of known controllers'],
+  ])("from %j to %j: %s", async (before, after, wanted) => {
+    const store = world();
+    await store.create(cluster("blue", before), GROUP);
+    expect(await outcome(store.update(cluster("blue", after), GROUP))).toContain(wanted);
+  });
+
+  it("without the finalizer: it stays until the deletion, and may go then", async () => {
+    const store = world();
+    await store.create(cluster("blue"), GROUP);
+    await store.update({ metadata: { name: "blue", labels: { a: "b" } } }, GROUP);
+    expect(store.stored<Cluster>("blue")?.metadata?.finalizers).toEqual([CLUSTER_FINALIZER]);
+    await store.delete("blue", {}, "");
+    expect(store.stored<Cluster>("blue")?.status?.phase).toBe("Terminating");
+    await store.update(cluster("blue"), GROUP);
+    expect(store.stored<Cluster>("blue")).toBeUndefined();
+  });
+});
+
+it("the cluster default: is there from the beginning, and is not deleted", async () => {
+  const store = world();
+  expect(store.stored<Cluster>("default")?.status).toMatchObject({ phase: "Active", url: "/" });
+  expect(await outcome(store.delete("default", {}, ""))).toBe(
+    '403 clusters.servicenet.dev "default" is forbidden: this cluster may not be deleted',
+  );
+  expect(await outcome(store.delete("nosuch", {}, ""))).toBe('404 clusters.servicenet.dev "nosuch" not found');
+});

@@ -7,7 +7,7 @@ import { OCCURRENCES } from "../../support/sim/protocol-steps";
 /** Within so many histories each of the occurrences is met; most are within a few. */
 const MET_WITHIN = 100;
 /** These seeds together once met all of them: they are played first. */
-const MEETING = [16, 21, 4, 6, 11, 18];
+const MEETING = [13, 16, 21, 4, 6, 11, 18];
 
 it(`${MET_WITHIN} random histories: each occurrence is met, and a fault meets pokes of repair and batches of a namespace`, async () => {
   const missing = new Set<string>([...OCCURRENCES, "pokeRepair", "emptyBatch"]);

@@ -13,12 +13,14 @@ const FIRST: Readonly<Record<string, number>> = {
   "age of orphans": 6,
   "second look": 347,
   "second poke": 12,
+  "end of an unknown socket": 2,
 };
 /** What its histories do many times as often: every change of the product moves the seeds that notice, and a search takes a few histories then. */
 const OFTEN: Readonly<Record<string, Often>> = {
   "precondition of the collector": "families",
   "age of orphans": "meddling",
   "second poke": "namespaces",
+  "end of an unknown socket": "watches",
 };
 
 describe("random histories of a whole cluster", () => {

@@ -10,11 +10,12 @@ import type { OpenedSocket } from "../../../src/api/relay/feed";
 import { type AskedWatch, Relay } from "../../../src/api/relay/relay";
 import type { ClientSink, RelayedWatch } from "../../../src/api/relay/relayed-watch";
 import { ownerSource } from "../../../src/api/store/list/list-source";
-import { readRelayFrame, type RelayFrame } from "../../../src/api/store/watch/relay-frames";
+import type { RelayFrame } from "../../../src/api/store/watch/relay-frames";
 import { StreamedLists } from "../../../src/api/store/list/streamed-lists";
 import type { BeginningRoom } from "../../../src/api/store/watch/watch-beginning";
-import { type KeptWatch, SocketWatches, type WatchSocket } from "../../../src/api/store/watch/socket-watches";
+import { type KeptWatch, SocketWatches } from "../../../src/api/store/watch/socket-watches";
 import { seededRandom } from "../sim/platform/seeded-random";
+import { StoreSocket } from "./store-socket";
 import { collectionRequest, KeptSink, StoreWorld, type StoreWorldOptions } from "../worlds/store-world";
 
 /** What goes wrong where it never does. */
@@ -25,78 +26,22 @@ export interface RelaySabotage {
   woken?(kept: KeptWatch, world: RelayWorld): KeptWatch;
 }
 
-/** One socket. What is on its way when it is lost does not arrive. */
-class SimSocket implements WatchSocket {
-  kept: KeptWatch | undefined;
+/** One socket of the world. */
+class SimSocket extends StoreSocket {
   readonly frames: RelayFrame[] = [];
-  isOpen = true;
-  #heard: ((frame: RelayFrame) => void) | undefined;
-  #ended: (() => void) | undefined;
 
   constructor(
-    private readonly world: RelayWorld,
+    world: RelayWorld,
     readonly client: SimClient,
-  ) {}
-
-  // The store's end.
-  send(bytes: Uint8Array): void {
-    if (!this.isOpen) throw new Error("the socket is closed");
-    const frame = readRelayFrame(bytes.buffer);
-    if (!frame) throw new Error("no frame");
-    this.frames.push(frame);
-    if (this.world.sabotage.loses?.(frame)) return;
-    this.world.later(() => this.isOpen && this.#heard?.(frame));
-  }
-
-  close(): void {
-    this.world.later(() => this.lose());
-  }
-
-  keep(state: KeptWatch): void {
-    this.kept = structuredClone(state);
-  }
-
-  /** The Worker's end; `isOwn`: in the request that opened it. */
-  opened(isOwn: () => boolean): OpenedSocket {
-    const own = (): void => {
-      if (!isOwn() || !this.isOpen) throw new Error("the socket is of another request, or closed");
-    };
-    return {
-      source: ownerSource(this.world.store),
-      incarnation: this.world.store.incarnation,
-      listen: (heard, ended) => {
-        this.#heard = heard;
-        this.#ended = ended;
-        if (!this.isOpen) ended();
+  ) {
+    super({
+      later: (work) => world.later(work),
+      reach: (work) => work(world.sockets),
+      loses: (frame) => {
+        this.frames.push(frame);
+        return world.sabotage.loses?.(frame) ?? false;
       },
-      send: (text) => {
-        own();
-        this.world.later(() => this.isOpen && this.world.sockets.heard(this, text));
-      },
-      close: () => {
-        const wasOpen = this.isOpen;
-        // That of a request that is over is closed by the runtime.
-        this.isOpen = false;
-        this.world.later(() => this.world.sockets.closed(this));
-        if (!isOwn() || !wasOpen) throw new Error("the socket is of another request, or closed");
-      },
-    };
-  }
-
-  /** The request that opened it is over: the store hears of it, and nothing runs there that could. */
-  die(): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    this.#heard = this.#ended = undefined;
-    this.world.later(() => this.world.sockets.closed(this));
-  }
-
-  /** Both sides hear of it. */
-  lose(): void {
-    if (!this.isOpen) return;
-    this.isOpen = false;
-    this.world.sockets.closed(this);
-    this.#ended?.();
+    });
   }
 }
 
@@ -231,7 +176,7 @@ export class RelayWorld extends StoreWorld {
     const socket = new SimSocket(this, client);
     this.opened.push(socket);
     begin.value(socket);
-    const opened = socket.opened(() => !this.dropped.has(client));
+    const opened = socket.opened({ source: ownerSource(this.store), incarnation: this.store.incarnation }, () => !this.dropped.has(client));
     await this.scheduler.clock().sleep(this.latencyMs);
     return ok(opened);
   }

@@ -72,6 +72,17 @@ const SHARD_OCCURRENCES = [
   "ended cluster noted",
   "idle visit",
 ] as const;
+/** What clients that watch through sockets have to come to (relay/sim-watchers.ts). */
+const WATCH_OCCURRENCES = [
+  "watched store slept",
+  "watched store died",
+  "watch woken with its state",
+  "watch woken without its state",
+  "store died between a socket and its state",
+  "client gone while its store slept",
+  "isolate replaced under watches",
+  "watch resumed",
+] as const;
 /** What no fault has to meet, and what histories have to come to all the same. */
 export const OCCURRENCES = [
   "topology copy used",
@@ -80,6 +91,7 @@ export const OCCURRENCES = [
   ...KV_FAULTS.map((fault) => `KV ${fault}` as const),
   ...CONTROLLER_OCCURRENCES,
   ...SHARD_OCCURRENCES,
+  ...WATCH_OCCURRENCES,
 ] as const;
 export type Occurrence = (typeof OCCURRENCES)[number];
 

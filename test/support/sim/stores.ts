@@ -59,6 +59,7 @@ export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
   noteTurns(brain.store, tables.journal, () => "repairTurn");
   cluster.sabotage.services?.(brain, tables.ledger);
   cluster.sabotage.visited?.(brain);
+  cluster.sockets.get("services")?.born(life, brain);
   return brain;
 }
 
@@ -71,6 +72,7 @@ export function makeIPAddresses(cluster: SimPlatform, life: Life): IPAddressesSt
     ipAddresses: (cluster.sabotage.addresses ?? same)(whileAlive(tables.addresses, life)),
   });
   noteTurns(brain.store, tables.journal, () => cluster.network.step);
+  cluster.sockets.get("ipaddresses")?.born(life, brain);
   return brain;
 }
 
@@ -78,7 +80,7 @@ export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorSt
   const { handoff, ranges } = cluster.options;
   const { onlyRanges } = cluster;
   const ports = storePorts(cluster, life, { group: "networking.k8s.io", resource: "servicecidrs", tables: cluster.tables.coordinator });
-  return new CoordinatorStore({
+  const brain = new CoordinatorStore({
     ...ports,
     topology: whileAlive(cluster.coordinatorStorage, life),
     settings: { defaultRanges: ranges, staticBands: true, ...(onlyRanges ? { onlyRanges } : {}) },
@@ -100,6 +102,8 @@ export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorSt
     setAlarm: (atMs) => void (life.isAlive() && cluster.coordinator.setAlarm(atMs)),
     ...(handoff ? { handoffRowsMax: handoff.rowsMax } : {}),
   });
+  cluster.sockets.get("servicecidrs")?.born(life, brain);
+  return brain;
 }
 
 /** The store of Leases, which are owners and dependents here. */

@@ -11,6 +11,7 @@ import { SimCluster } from "../cluster";
 import type { Sabotage } from "../platform/platform";
 import { crashSomeone, drawFaults, isExpected } from "./history";
 import { CLIENT, type FaultRates, NO_FAULTS } from "../platform/network";
+import { SimWatchers } from "../relay/sim-watchers";
 import { SimOperator } from "../operator";
 import { SimShards } from "../shards";
 import { pick, seededRandom } from "../platform/seeded-random";
@@ -31,14 +32,17 @@ const OPERATIONS_MIN = 200;
 const TAKE_OVER_MS = 5_000;
 /** Longer than a hand-off rests after failures in a row. */
 const HANDOFF_REST_MS = 400_000;
+/** In one of so many histories clients watch. They draw from a stream of their own, so the others stay as they were. */
+const WATCHED_EACH = 5;
+const WATCHES = 0xaaee;
 /** Nested, equal and side by side, so that every one of them may be source and target of a hand-off. */
 const V4 = ["10.0.1.0/28", "10.0.1.0/28", "10.0.1.0/29", "10.0.1.8/29", "10.0.0.0/27", "10.0.0.0/23", "10.0.1.0/24"] as const;
 const V6 = ["fd01::/124", "fd01::/125", "fd00::/120", "fd00::/64"] as const;
 const NAMED_V4 = ["10.0.0.3", "10.0.0.9", "10.0.0.20", "10.0.1.2", "10.0.1.3", "10.0.1.7", "10.0.1.8", "10.0.1.9", "10.9.9.9"] as const;
 const NAMED_V6 = ["fd00::3", "fd01::3", "fd01::9"] as const;
 
-/** What a history may do many times as often: relatives come and go, clients meddle with IPAddresses, a namespace begins and ends. */
-export type Often = "families" | "meddling" | "namespaces";
+/** What a history may do many times as often: relatives come and go, clients meddle with IPAddresses, a namespace begins and ends, clients watch. */
+export type Often = "families" | "meddling" | "namespaces" | "watches";
 
 /** `commitMs`: see SimOptions. `often`: for what few of the usual histories meet. */
 export async function runWholeHistory({
@@ -80,6 +84,9 @@ export async function runWholeHistory({
   const shards = new SimShards(cluster, seededRandom(seed ^ 0x5a2d));
   const company = new SimCompany(cluster, random, families, shards);
   const operator = new SimOperator(cluster, random, { v4: V4, v6: isDual ? V6 : [] }, flips ? ranges : undefined);
+  const draws = seededRandom(seed ^ WATCHES);
+  const isWatched = draws.below(WATCHED_EACH) === 0 || often === "watches";
+  const watchers = isWatched ? new SimWatchers(cluster, draws, ["default", PASSING_NAMESPACE]) : undefined;
   const { network, scheduler } = cluster;
   if (random.below(2) === 0) await scheduler.pass(10_000);
 
@@ -98,6 +105,7 @@ export async function runWholeHistory({
     else if (random.below(often === "namespaces" ? 6 : 50) === 0) cluster.namespaces.toggle(PASSING_NAMESPACE);
     else while (!clients.act()) await scheduler.pass(100);
     company.act();
+    watchers?.act();
     if (often === "families") families.act();
     // The Worker does so before the first request that it has for a cluster.
     if (random.below(20) === 0) void network.call(CLIENT, cluster.services, (store) => store.ensureBootstrapped()).catch(() => undefined);
@@ -105,13 +113,14 @@ export async function runWholeHistory({
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }
   cluster.repairWatch.proposing = () => Promise.resolve();
-  await settle({ clients, company, families, shards, random });
+  await settle({ clients, company, families, shards, watchers, random });
   const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...company.check(), ...cluster.momentary, ...checkOver(cluster)];
+  violations.push(...(watchers?.check() ?? []));
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
     seed,
     violations,
-    parameters: { ranges, gapMs, changes, namespaceControllerOff: isOff, ...faults },
+    parameters: { ranges, gapMs, changes, namespaceControllerOff: isOff, ...(isWatched ? { isWatched } : {}), ...faults },
     operations,
     faults: network.faulted,
     marks: [...network.marks],
@@ -124,6 +133,7 @@ interface Acting {
   company: SimCompany;
   families: SimFamilies;
   shards: SimShards;
+  watchers: SimWatchers | undefined;
   random: WordRandom;
 }
 
@@ -134,7 +144,7 @@ async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = faults;
 }
 
-async function settle({ clients, company, families, shards, random }: Acting): Promise<void> {
+async function settle({ clients, company, families, shards, watchers, random }: Acting): Promise<void> {
   const { cluster } = company;
   const { network, scheduler } = cluster;
   await scheduler.pass(random.below(60_000));
@@ -151,6 +161,7 @@ async function settle({ clients, company, families, shards, random }: Acting): P
   families.letGo();
   const isHandingOver = (): boolean => Object.keys(cluster.coordinatorStorage.contents.handoffs).length > 0;
   for (const end = scheduler.now + HANDOFF_REST_MS; isHandingOver() && scheduler.now < end;) await scheduler.pass(10_000);
+  await watchers?.rest();
   await company.settle();
 }
 

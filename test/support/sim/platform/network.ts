@@ -4,7 +4,7 @@ import type { WordRandom } from "../../../../src/core/base/word-random";
 import { plainCopy } from "./plain-copy";
 import { type FaultKind, isRareStep, type Occurrence, type ProtocolStep } from "../protocol-steps";
 import { type CommitGate, type CommitSteps, SimulatedCrash } from "./journal";
-import type { SimScheduler } from "./scheduler";
+import type { SimScheduler, Timers } from "./scheduler";
 
 /** Probabilities, each of one call or one commit. */
 export interface FaultRates {
@@ -239,8 +239,12 @@ export class SimNode<Brain> {
   onCrash: () => void = () => undefined;
   /** how far the object's clock is from the right time */
   clockOffMs = 0;
+  /** called when the object leaves memory, and its sockets stay */
+  onSleep: () => void = () => undefined;
   #life = 0;
   #brain: Brain | undefined;
+  /** of the current life */
+  #timers: Timers = { set: 0 };
   #cancelAlarm: () => void = () => undefined;
   /** when the alarm rings, by the clock that the object had when it set it; undefined = it is not set */
   alarmAt: number | undefined;
@@ -289,6 +293,18 @@ export class SimNode<Brain> {
 
   get isRunning(): boolean {
     return this.#brain !== undefined;
+  }
+
+  /**
+   * Memory is gone; tables, the alarm and sockets stay, as the platform does it to an object with no request and no timer. False: it has one. Each call that
+   * the object makes has a timer (rule 18).
+   */
+  sleep(): boolean {
+    if (this.#brain === undefined || this.#callers.size > 0 || this.#timers.set > 0) return false;
+    this.#life++;
+    this.#brain = undefined;
+    this.onSleep();
+    return true;
   }
 
   /** Memory is gone, tables stay. Whoever waits for an answer gets an error; the next call or alarm starts the object again. */
@@ -351,10 +367,11 @@ export class SimNode<Brain> {
 
   #lifeOf(life: number): Life {
     const isAlive = (): boolean => life === this.#life;
+    const timers = (this.#timers = { set: 0 });
     return {
       isAlive,
       die: () => void (isAlive() && this.crash()),
-      clock: { ...this.network.scheduler.clock(isAlive), now: () => this.network.scheduler.now + this.clockOffMs },
+      clock: { ...this.network.scheduler.clock(isAlive, timers), now: () => this.network.scheduler.now + this.clockOffMs },
     };
   }
 }

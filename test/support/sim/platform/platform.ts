@@ -13,8 +13,9 @@ import type { ServiceCIDRRpc } from "../../../../src/addresses/rpc/service-cidr"
 import type { LinkChanges } from "../../../../src/api/rpc/object-links";
 import type { ResourceDefinition } from "../../../../src/api/registry/resource";
 import type { ControllerRpc, WriteRequest } from "../../../../src/api/rpc/store";
-import type { StorePeers } from "../../../../src/api/store/cluster-store";
+import type { ClusterStore, StorePeers } from "../../../../src/api/store/cluster-store";
 import type { StoreExtension } from "../../../../src/api/store/state/extension";
+import type { SocketWatches } from "../../../../src/api/store/watch/socket-watches";
 import type { QuotaStorage } from "../../../../src/api/store/quota/quota-guard";
 import type { PlainStore } from "../../../../src/controllers/plain-store";
 import type { ControllerBrain, ControllerName } from "../../../../durable-objects/platform/controllers";
@@ -52,6 +53,8 @@ export interface Sabotage {
   visited?(store: Pick<PlainStore, "visit">): void;
   /** of the repair controller */
   repairClock?(clock: Clock): Clock;
+  /** the watches of Workers at a store, as its object comes to memory; may replace methods */
+  sockets?(sockets: SocketWatches): void;
   /** what a shard of the directory of clusters keeps */
   shard?(storage: ShardStorage): ShardStorage;
 }
@@ -103,6 +106,15 @@ export interface SimLimits {
   judged<Supply>(resource: string, extension: StoreExtension<Supply>): StoreExtension<Supply>;
 }
 
+/** A store as its sockets reach it. */
+export type SocketStore = Pick<ClusterStore<never>, "sockets" | "opened" | "source"> & { store: { incarnation: string } };
+
+/** The sockets of Workers at one store. */
+export interface SimSockets {
+  /** The object is in memory again. As its constructor does, it takes up the sockets that there are. */
+  born(life: Caller, brain: SocketStore): void;
+}
+
 /** Who waits for a deletion looks again within 5 s; what failed and is put off for longer is hurried by `maintain`, or has a row that is waited for. */
 const CALM_MS = 12_000;
 const LOOK_MS = 3_000;
@@ -142,6 +154,8 @@ export abstract class SimPlatform {
   noteBusy: (life: Life, rhythm: Rhythm) => void = () => undefined;
   /** the limits of quotas, if the cluster has any */
   limits: SimLimits | undefined;
+  /** the sockets of stores that clients watch through a Worker, by resource */
+  readonly sockets = new Map<string, SimSockets>();
   /** stores of dependents beside those that every simulated cluster has */
   readonly moreDependents: { definition: ResourceDefinition; node: SimNode<PlainStore>; tables: StoreTables }[] = [];
   /** by key of a Service: when the last one of that name went */

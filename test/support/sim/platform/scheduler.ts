@@ -6,6 +6,11 @@ interface Event {
   run: (() => void) | undefined;
 }
 
+/** How many timers of somebody are set. */
+export interface Timers {
+  set: number;
+}
+
 /** Microtask rounds after each event: the longest chain of awaits in the product between two events is shorter. */
 const SETTLE_ROUNDS = 60;
 const NOW = Promise.resolve();
@@ -26,14 +31,33 @@ export class SimScheduler {
     return () => (event.run = undefined);
   }
 
-  /** A clock whose callers hear nothing any more once `isAlive` is false. */
-  clock(isAlive: () => boolean = () => true): Clock {
-    const after: Clock["after"] = (delayMs, work) => this.after(delayMs, () => void (isAlive() && work()));
+  /** A clock whose callers hear nothing any more once `isAlive` is false. `timers`: counts those that are set. */
+  clock(isAlive: () => boolean = () => true, timers?: Timers): Clock {
+    const after: Clock["after"] = timers
+      ? (delayMs, work) => this.#counted(timers, delayMs, () => void (isAlive() && work()))
+      : (delayMs, work) => this.after(delayMs, () => void (isAlive() && work()));
     return {
       now: () => this.now,
       after,
       sleep: (durationMs) => new Promise((resolve) => after(durationMs, resolve)),
       nextTurn: () => new Promise((resolve) => after(0, resolve)),
+    };
+  }
+
+  #counted(timers: Timers, delayMs: number, work: () => void): () => void {
+    let isSet = true;
+    const unset = (): void => {
+      if (isSet) timers.set--;
+      isSet = false;
+    };
+    timers.set++;
+    const cancel = this.after(delayMs, () => {
+      unset();
+      work();
+    });
+    return () => {
+      unset();
+      cancel();
     };
   }
 

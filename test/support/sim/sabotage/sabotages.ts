@@ -2,6 +2,7 @@
 import type { Clock } from "../../../../src/core/base/ports";
 import { ServiceRepair, type ServiceRepairPorts } from "../../../../src/addresses/clusterip/service-repair";
 import type { OwnerConfig, ServiceCIDRRpc } from "../../../../src/addresses/rpc/service-cidr";
+import type { SocketWatches } from "../../../../src/api/store/watch/socket-watches";
 import { relation } from "../../../../src/core/net/prefix";
 import { storedPrefix } from "../../../../src/addresses/topology/stored-prefix";
 import { overriding } from "../../worlds/overriding";
@@ -30,8 +31,15 @@ export const sabotages: Readonly<Record<string, () => Sabotage>> = {
   "holder kind": noHolderKind,
   "second look": noSecondLook,
   "row of a cluster in its shard": () => ({ shard: (storage) => overriding(storage, { put: () => undefined }) }),
+  "end of an unknown socket": () => ({ sockets: endNoSocket }),
   "second poke": () => ({ visited: (store) => void (store.visit = () => Promise.resolve("settled")) }),
 };
+
+/** A socket of which the store knows nothing stays open. */
+function endNoSocket(sockets: SocketWatches): void {
+  const wake = sockets.wake.bind(sockets);
+  sockets.wake = (socket, kept) => void (kept && wake(socket, kept));
+}
 
 /** The collector deletes what it has read, however that has changed since. */
 function noPrecondition(): Sabotage {

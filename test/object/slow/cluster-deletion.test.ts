@@ -7,7 +7,7 @@ import { CredentialStore } from "../../../durable-objects/credential-store";
 import type { Env } from "../../../durable-objects/platform/env";
 import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
 import { clusterObjects } from "../../../src/tenancy/cluster-objects";
-import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
+import { CONTROLLERS, objectsIn } from "../../../durable-objects/platform/controllers";
 import { clusterRecord, coordinator, ipAddressesStore, owner, recordedObject } from "../../../durable-objects/peers/peers";
 import { NodeProxy } from "../../../durable-objects/node-proxy";
 import { ProxyView } from "../../../durable-objects/proxy-view";
@@ -77,14 +77,28 @@ class Cluster {
   }
 }
 
-/** Of every object that came after `others`, those that still answer. */
+/** The objects of the cluster `default`, which keeps the objects of the kind Cluster: one of them may be used for the first time. */
+async function rootObjects(): Promise<ReadonlySet<string>> {
+  const { claims } = await coordinator(bindings, "default").topology();
+  const names = [
+    ...objectsIn("default").flatMap(({ name }) => [name, `controllers/${name}`]),
+    ...claims.map(({ ownerUid }) => ownerUid),
+    "coordinator",
+  ];
+  return new Set(
+    BINDINGS.flatMap((binding) => names.map((name) => `${binding} ${bindings[binding].idFromName(`default/${name}`).toString()}`)),
+  );
+}
+
+/** Of every object of other clusters that came after `others`, those that still answer. */
 async function living(others: ReadonlySet<string>): Promise<string[]> {
   const found: string[] = [];
+  const root = await rootObjects();
   for (const binding of BINDINGS) {
     const namespace = bindings[binding];
     const method = ALIVE[binding];
     for (const id of await listDurableObjectIds(namespace)) {
-      if (others.has(`${binding} ${id.toString()}`)) continue;
+      if ([others, root].some((known) => known.has(`${binding} ${id.toString()}`))) continue;
       const stub = namespace.get(id) as unknown as Record<string, () => Promise<unknown>>;
       const answer = await (stub[method]?.() ?? Promise.reject(new Error(method))).then(
         () => "answers",

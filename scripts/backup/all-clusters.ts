@@ -2,10 +2,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
+import { validateDNS1123Label } from "../../src/api/meta/names";
 import { Api } from "../cluster/api";
 import type { Target } from "../cluster/target";
 import { UserError } from "../terminal/user-error";
 import { assertReplaceable } from "./write-file";
+
+const OF_ONE_CLUSTER = /\/clusters\/[^/]+$/;
 
 interface ListedCluster extends KubeObject {
   status?: { phase?: string };
@@ -33,9 +36,14 @@ export async function backUpAll(
   backUp: (api: Api, file: string) => Promise<"done" | "wrong">,
 ): Promise<{ hasFailed: boolean; isWrong: boolean }> {
   const server = new Api(target);
+  // The cluster `default` would answer with the list, and has no other cluster below it.
+  if (OF_ONE_CLUSTER.test(server.url)) throw new UserError(`${server.url} is the address of one cluster: --all takes that of the server`);
   const clusters = await server.listIfServed<ListedCluster>("/clusters");
-  if (!clusters) throw new UserError(`${server.url} lists no clusters: its URL names one cluster, or it runs an earlier release`);
+  if (!clusters) throw new UserError(`${server.url} lists no clusters: it runs an earlier release`);
   const names = clusters.filter(({ status }) => status?.phase !== "Terminating").map(({ metadata }) => metadata?.name ?? "");
+  // They are names of files here.
+  const wrong = names.find((name) => validateDNS1123Label(name).length > 0);
+  if (wrong !== undefined) throw new UserError(`${server.url} lists a cluster that cannot be one: ${JSON.stringify(wrong)}`);
   const files = new Map(names.map((name) => [name, join(folder, `${name}.jsonl`)]));
   for (const file of files.values()) assertReplaceable(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -60,7 +68,9 @@ export async function backUpAll(
 async function hasEnded(server: Api, name: string): Promise<boolean> {
   try {
     const { code, object } = await server.get(`/clusters/${name}`);
-    return code === 404 || (object as ListedCluster).status?.phase === "Terminating";
+    // Of a path that is not served another thing was not found.
+    if (code === 404) return (object as { details?: { kind?: string } }).details?.kind === "clusters";
+    return (object as ListedCluster).status?.phase === "Terminating";
   } catch {
     return false;
   }

@@ -52,9 +52,9 @@ describe("a server with three clusters", () => {
     expect([code, err]).toEqual([2, `backup: ${why}\n`]);
   });
 
-  it("the address of one cluster: exit code 1, and why", async () => {
-    const { code, err } = await runProgram("backup", ["--all", "--server", `${server.url}/clusters/blue`, "--folder", files]);
-    expect([code, err]).toEqual([1, expect.stringContaining("lists no clusters: its URL names one cluster")]);
+  it.each(["blue", "default", "default/"])("the address of the cluster %s: exit code 1, and why", async (name) => {
+    const { code, err } = await runProgram("backup", ["--all", "--server", `${server.url}/clusters/${name}`, "--folder", files]);
+    expect([code, err]).toEqual([1, expect.stringContaining("is the address of one cluster: --all takes that of the server")]);
   });
 
   it("a file of something else in the folder: exit code 1, and nothing is written", async () => {
@@ -107,6 +107,20 @@ describe("a server that answers for some clusters alone", () => {
     const { code, out, err, names } = await backedUp();
     expect({ code, err, names }).toEqual({ code: 0, err: "", names: ["default.jsonl", "red.jsonl"] });
     expect(out).toContain("The cluster blue was deleted meanwhile; it has no new file.");
+  });
+
+  it("one cluster is answered with a 404 that speaks of no cluster: a failure", async () => {
+    answers = (path) => (path.startsWith("/clusters/blue") ? { code: 404, text: "404 page not found" } : undefined);
+    const { code, names } = await backedUp();
+    expect([code, names]).toEqual([1, ["default.jsonl", "red.jsonl"]]);
+  });
+
+  it.each(["../outside", "a/b", "Blue", "", ".."])("a cluster named %j: exit code 1, and nothing is written", async (name) => {
+    const items = [{ metadata: { name: "red" } }, { metadata: { name } }];
+    answers = (path) => (path.startsWith("/clusters?") ? { code: 200, text: JSON.stringify({ metadata: {}, items }) } : undefined);
+    const { code, err, names } = await backedUp();
+    expect([code, names]).toEqual([1, []]);
+    expect(err).toContain(`lists a cluster that cannot be one: ${JSON.stringify(name)}`);
   });
 
   it("clusters that are being deleted: left out", async () => {

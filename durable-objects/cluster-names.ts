@@ -31,7 +31,7 @@ export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc,
     return this.#names.areMade(names, tellsLives);
   }
 
-  noteLife(...told: Parameters<Brain["noteLife"]>): Promise<void> {
+  noteLife(...told: Parameters<Brain["noteLife"]>): Promise<boolean> {
     return this.#names.noteLife(...told);
   }
 

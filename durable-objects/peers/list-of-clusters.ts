@@ -9,7 +9,7 @@ export function listPorts(env: Env, name: string): Pick<RecordPorts, "newStamp" 
   return {
     newStamp: () => crypto.randomUUID(),
     enlist: (stamp) => clusterNames(env).add(name, stamp),
-    noteLife: (id, told) => clusterNames(env).noteLife(name, id, told),
+    noteLife: async (id, told) => (await clusterNames(env).noteLife(name, id, told)) !== false,
     async unlist(stamp) {
       try {
         await clusterNames(env).drop(name, stamp);

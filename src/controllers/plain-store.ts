@@ -92,7 +92,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
   readonly #serving: ServingTime;
-  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "quotas" | "readable">;
+  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "quotas" | "readable" | "recorder">;
   /** Full visits know the store for ever. */
   #isEntered: boolean;
 
@@ -251,10 +251,14 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   override async beginAbove(beginning: BeginningAbove): Promise<number | null> {
     // The list may have been brought back from a time before the store entered.
     await this.deliveries.listedAnew();
-    await this.#learnLimits();
     await this.#announced?.tell();
     await this.#policy?.rulesChanging(this.store.definition.resource);
-    return super.beginAbove(beginning);
+    const above = await super.beginAbove(beginning);
+    // Nobody's recovery waits for a store of quotas that is silent: this one says now and then what it holds, and is told the rest then.
+    await this.#learnLimits().catch((error: unknown) => {
+      this.#ports.recorder.log("warn", "limits of quotas could not be read behind a recovery", { error: String(error) });
+    });
+    return above;
   }
 
   #compiling(): PolicyRpc {

@@ -81,17 +81,17 @@ export class ClusterNames implements ClusterNamesRpc {
     return Promise.resolve();
   }
 
-  noteLife(name: string, id: string | null, told?: NameEntry): Promise<void> {
+  noteLife(name: string, id: string | null, told?: NameEntry): Promise<boolean> {
     const { storage } = this.ports;
     const known = storage.entryOf(name);
     if (told) {
       const isOther = !storage.has(name) || (known?.stamp ?? "") !== told.stamp;
       if (!isOther && !isOvertaken(told.facts, known?.facts)) storage.saveEntry(name, { stamp: told.stamp, ...optional(told.facts) });
-      return Promise.resolve();
+      return Promise.resolve(!isOther);
     }
     if (known?.facts) storage.saveEntry(name, { stamp: known.stamp });
     storage.noteLife(name, id);
-    return Promise.resolve();
+    return Promise.resolve(true);
   }
 
   drop(name: string, stamp: string): Promise<void> {

@@ -59,8 +59,11 @@ export interface RecordPorts {
   newStamp(): string;
   /** enters the name in the list of all clusters; durable when it resolves */
   enlist(stamp: string): Promise<void>;
-  /** tells the list of all clusters what the cluster is: the id of its life, null where it ends, and everything that the list shows */
-  noteLife(id: string | null, told: Omit<ListedCluster, "name">): Promise<void>;
+  /**
+   * tells the list of all clusters what the cluster is: the id of its life, null where it ends, and everything that the list shows. false = the entry there
+   * has another stamp
+   */
+  noteLife(id: string | null, told: Omit<ListedCluster, "name">): Promise<boolean>;
   /** takes the name out of the list of all clusters, where its entry has this stamp; durable when it resolves */
   unlist(stamp: string): Promise<void>;
   /** lets cron visit the cluster soon; may be lost */
@@ -97,13 +100,12 @@ export class ClusterRecord implements ClusterRecordRpc {
     await this.#learn();
     const state = this.#stateOf(storage.load());
     if (state.phase !== "absent") {
-      if (storage.stamp() !== stamp) storage.noteStamp(stamp);
       storage.noteLife("");
-      await this.#tellList();
+      await this.#tellListBehind(stamp);
     } else if (this.#openings === 0) {
       // The next beginning enters the name anew, whatever comes of this.
       storage.noteStamp(undefined);
-      await this.#isHeard(this.ports.unlist(stamp));
+      await this.#answered(this.ports.unlist(stamp));
     }
     return state;
   }
@@ -222,24 +224,39 @@ export class ClusterRecord implements ClusterRecordRpc {
   }
 
   /**
+   * A reader has seen an entry of this stamp. He may be late, and the entry that of an earlier life: its stamp counts only if the list has it still, and not
+   * this record's own one. The two differ where this record, or the list, was brought back in time.
+   */
+  async #tellListBehind(stamp: string): Promise<void> {
+    const { storage } = this.ports;
+    const own = storage.stamp();
+    if (own !== undefined && (await this.#tellList(own)) !== false) return;
+    const id = this.#facts()?.id;
+    const isTaken = await this.#tellList(stamp);
+    // Another life, or another stamp, may have come meanwhile.
+    if (isTaken && this.#facts()?.id === id && storage.stamp() === own) storage.noteStamp(stamp);
+  }
+
+  /**
    * Saves isolates the question to this record, and readers of the list. What is not told, or late, costs a question: the objects of another life refuse
    * every call. A crash before the note: it is told again.
+   *
+   * @returns whether the list has it under this stamp; undefined = it does not answer
    */
-  async #tellList(): Promise<void> {
+  async #tellList(stamp = this.ports.storage.stamp() ?? ""): Promise<boolean | undefined> {
     const { storage } = this.ports;
     const facts = this.#facts();
-    if (!facts || markOf(facts) === storage.notedLife()) return;
-    const isTold = await this.#isHeard(
-      this.ports.noteLife(facts.deletedAt === 0 ? facts.id : null, { stamp: storage.stamp() ?? "", facts }),
-    );
+    if (!facts || markOf(facts) === storage.notedLife()) return true;
+    const isTaken = await this.#answered(this.ports.noteLife(facts.deletedAt === 0 ? facts.id : null, { stamp, facts }));
     const now = this.#facts();
-    if (!isTold || !now) return;
-    if (markOf(now) === markOf(facts)) storage.noteLife(markOf(facts));
-    else {
-      // The release before takes the word that comes last.
-      storage.noteLife("");
-      await this.#tellList();
+    if (!isTaken || !now) return isTaken;
+    if (markOf(now) === markOf(facts)) {
+      storage.noteLife(markOf(facts));
+      return true;
     }
+    // The release before takes the word that comes last.
+    storage.noteLife("");
+    return this.#tellList(stamp);
   }
 
   /** What the list of all clusters is to show; undefined = nothing. */
@@ -249,14 +266,14 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { id: clusterId(this.name, row.life), createdAt: row.createdAt, deletedAt: row.phase === "deleting" ? row.deletedAt : 0 };
   }
 
-  async #isHeard(call: Promise<void>): Promise<boolean> {
+  /** undefined = the list of clusters does not answer. */
+  async #answered<T>(call: Promise<T>): Promise<T | undefined> {
     const { clock, recorder } = this.ports;
     try {
-      await withTimeout(clock, DIRECTORY_TIMEOUT_MS, call);
-      return true;
+      return await withTimeout(clock, DIRECTORY_TIMEOUT_MS, call);
     } catch (error) {
       recorder.log("warn", "the list of clusters does not answer", { cluster: this.name, error: String(error) });
-      return false;
+      return undefined;
     }
   }
 

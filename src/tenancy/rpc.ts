@@ -42,7 +42,7 @@ export interface ListedCluster {
 /** The one object that knows which clusters there are. */
 export interface ClusterNamesRpc {
   /**
-   * Whether anybody ever made a cluster of each name; null = it cannot be told while the directory does not answer. Makes nothing.
+   * Whether a cluster of each name is being made, is there, or has not ended; null = it cannot be told while the directory does not answer. Makes nothing.
    *
    * @param tellsLives a name whose record has told the id of its life is answered by that id. It is not newer than what the record knows: the cluster of
    *   this id may be gone, and its objects say so
@@ -51,12 +51,13 @@ export interface ClusterNamesRpc {
   /** Enters the name before its cluster begins. `stamp`: see ListedCluster; absent = the record is of the release before. Durable when it answers. */
   add(name: string, stamp?: string): Promise<void>;
   /**
-   * Told by the record: the cluster of this id has begun; null = it ends. Durable when it answers.
+   * Told by the record: the cluster of this id has begun; null = it ends. Durable when it answers: false = the entry has another stamp, and stays. The
+   * release before answers nothing.
    *
    * @param told the whole entry, which counts unless another one stands there or the list knows something later; absent = the record is of the release
    *   before
    */
-  noteLife(name: string, id: string | null, told?: Omit<ListedCluster, "name">): Promise<void>;
+  noteLife(name: string, id: string | null, told?: Omit<ListedCluster, "name">): Promise<boolean | undefined>;
   /** Takes the name out of the list, unless its entry has another stamp. Durable when it answers. */
   drop(name: string, stamp: string): Promise<void>;
   /**

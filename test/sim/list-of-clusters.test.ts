@@ -24,7 +24,7 @@ class World {
   calls = 0;
   fault: { nth: number; kind: Fault } | undefined;
   /** effects that come later */
-  readonly late: (() => Promise<void>)[] = [];
+  readonly late: (() => Promise<unknown>)[] = [];
   record = this.#start();
   #stamps = 0;
   #now = 1_000;
@@ -50,11 +50,12 @@ class World {
     });
   }
 
-  async #call(effect: () => Promise<void>): Promise<void> {
+  async #call<T>(effect: () => Promise<T>): Promise<T> {
     const fault = ++this.calls === this.fault?.nth ? this.fault.kind : undefined;
     if (fault === "late") this.late.push(effect);
-    else if (fault !== "lost before") await effect();
+    const answer = fault === "late" || fault === "lost before" ? undefined : await effect();
     if (fault !== undefined) throw new Error("no answer");
+    return answer as T;
   }
 
   /** The object starts anew where a call has failed. */
@@ -140,6 +141,34 @@ describe.each(Object.entries(HISTORIES))("%s", (_, steps) => {
       ]);
     }
   });
+});
+
+it.each([true, false])(
+  "a reader whose question comes a life late (made anew before it: %s): the list has what is there, to the end",
+  async (isAnew) => {
+    const world = new World();
+    await world.take("open");
+    const [{ stamp = "" } = {}] = (await world.names.page("", 10))?.clusters ?? [];
+    for (const step of ["remove", "settle"] as const) await world.take(step);
+    if (isAnew) await world.take("open");
+    await world.record.listed(stamp);
+    if (!isAnew) await world.take("open");
+    expect(await world.read()).toEqual(["blue active blue~2"]);
+    for (const step of ["remove", "settle"] as const) await world.take(step);
+    expect([await world.read(), await world.names.areMade(["blue"], true)]).toEqual([[], [false]]);
+  },
+);
+
+it.each(["the record", "the list"])("%s was brought back in time: a reader has the two agree, and the end is the end", async (which) => {
+  const world = new World();
+  await world.take("open");
+  if (which === "the record") world.kept.noteStamp("of-another-time");
+  else world.nameStorage.saveEntry("blue", { stamp: "of-another-time" });
+  world.kept.noteLife("");
+  if (which === "the record") world.nameStorage.saveEntry("blue", { stamp: "stamp-1" });
+  expect(await world.read()).toEqual(["blue active blue"]);
+  for (const step of ["remove", "settle"] as const) await world.take(step);
+  expect([await world.read(), await world.names.areMade(["blue"], true)]).toEqual([[], [false]]);
 });
 
 it("a life that ends: reads of the list show it as being deleted, and the id of no life is told", async () => {

@@ -1,8 +1,8 @@
 /**
  * Writes the counters of allocations. What was counted since the last write is lost when the object dies or sleeps.
  *
- * - Of commits: at most once a minute, with the first commit that is due. A scrape writes at once what they have left, so it never costs more rows than
- *   the commits had.
+ * - Of commits: once a minute, with the first commit that is due. A scrape, and a visit of cron, write what they have left, so neither costs more rows
+ *   than the commits had.
  * - Of refused creates, which change no row: in the turn behind the refusal. Where the last such write is less than five seconds ago, the object's alarm
  *   makes the next one. The object sleeps only after ten seconds without an event, so it has the count until then. No timer keeps it awake.
  */
@@ -34,7 +34,7 @@ export class CountKeeper {
   #owing = false;
   /** refusals wait for `rang` */
   #hasAsked = false;
-  /** when refusals were last written in this life: commits' minute is apart, so that a refusal does not wait for it */
+  /** when all counters were last written in this life without a commit: commits' minute is apart, so that a refusal does not wait for it */
   #keptAt = -Infinity;
 
   constructor(private readonly ports: CountKeeperPorts) {}

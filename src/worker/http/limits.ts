@@ -77,9 +77,9 @@ export const KNOWN_CLUSTERS_MAX = 10_000;
 
 /**
  * GET /clusters. `most`: clusters of an answer. `page`: those that one call to the list brings. `looks`: those that an answer asks because the list does not
- * know what they are, `together` of them at the same time.
+ * know what they are, `together` of them at the same time, each for `lookMs` at most. Behind `looksMs` it asks none any more, and ends.
  */
-export const LISTED_CLUSTERS = { most: 10_000, page: 1_000, looks: 500, together: 6 };
+export const LISTED_CLUSTERS = { most: 10_000, page: 1_000, looks: 500, together: 6, lookMs: 2_000, looksMs: 10_000 };
 
 /** Clusters for which an isolate counts the requests that it ended; beyond it the counters start over. */
 export const TERMINATIONS_CLUSTERS_MAX = 1_000;

@@ -7,8 +7,8 @@
  * `object` is the name of a store as `kubectl get` has it, `owners/UID` with the uid of a ServiceCIDR, or `controllers/NAME`. The answer has the bookmark that
  * undoes it, and so has the log. A ServiceCIDR without a range is 404. A local server has no such recovery: 405.
  *
- * `controllers/repair` has the list of stores that were ever used. What entered since is missing in it, so from its restart on every store may be used, until
- * the next full visit has asked each. Where that could not be told, the answer has `"doubted": false`.
+ * `controllers/repair` has the list of stores that were ever used. What entered since is missing in it, so from a second behind its restart on every store may
+ * be used, until the next full visit has asked each. Where that could not be told, the answer has `"doubted": false`.
  */
 import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
 import type { Env } from "../../../durable-objects/platform/env";

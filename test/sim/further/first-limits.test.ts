@@ -125,6 +125,19 @@ it("the store of quotas does not answer: the first write is refused for now, and
   expect(await scheduler.run(world.config("a"))).toMatchObject({ ok: false, status: { code: 403 } });
 });
 
+it("a store that is brought back in time while the store of quotas is silent: begins above all the same", async () => {
+  const world = new World();
+  const { scheduler } = world.cluster;
+  await scheduler.pass(10_000);
+  await scheduler.run(world.config("a"));
+  expect((await scheduler.run(world.limit()))?.ok).toBe(true);
+  const { brain } = world.quotas.store(configMapsDefinition);
+  world.quotas.store(resourceQuotasDefinition).brain.limitsHeld = () => Promise.reject(new Error("down"));
+  const beginning = { head: brain.store.revision, asOf: scheduler.clock().now() };
+  expect(await scheduler.run(brain.beginAbove(beginning))).toBeGreaterThan(beginning.head);
+  expect(brain.store.revision).toBeGreaterThan(beginning.head);
+});
+
 it("no quota was ever made: the first write makes no store of quotas", async () => {
   const world = new World();
   const { scheduler } = world.cluster;

@@ -49,8 +49,10 @@ class World {
     Promise.resolve(void this.listed.push(`blue ${this.storage.load()?.phase ?? "without a row"}`));
   /** what the list of clusters is told of lives, each with the phase of the record then */
   readonly lives: string[] = [];
-  noteLife = (id: string | null): Promise<void> =>
-    Promise.resolve(void this.lives.push(`${String(id)} ${this.storage.load()?.phase ?? "without a row"}`));
+  noteLife = (id: string | null): Promise<boolean> => {
+    this.lives.push(`${String(id)} ${this.storage.load()?.phase ?? "without a row"}`);
+    return Promise.resolve(true);
+  };
   /** stamps whose entries were taken out of the list */
   readonly unlisted: string[] = [];
   unlist = (stamp: string): Promise<void> => Promise.resolve(void this.unlisted.push(stamp));

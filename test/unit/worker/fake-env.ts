@@ -182,6 +182,8 @@ class FakeRecords {
   isTold = true;
   /** the list of all clusters, by name; null = the directory does not answer */
   listed: ListedCluster[] | null = [];
+  /** a record is asked by a reader of the list */
+  looked = (): unknown => undefined;
   readonly pages: number[] = [];
 
   page(after: string, limit: number): ReturnType<ClusterNamesRpc["page"]> {
@@ -194,7 +196,10 @@ class FakeRecords {
     const state = (): ClusterState => this.states.get(name) ?? { phase: "active", id: name, createdAt: 0, controllers: null };
     return {
       look: () => this.#answer(`look ${name}`, state()),
-      listed: (stamp: string) => this.#answer(`listed ${name} ${stamp}`, state()),
+      listed: (stamp: string) => {
+        this.looked();
+        return this.#answer(`listed ${name} ${stamp}`, state());
+      },
       open: () => {
         const opened = state().phase === "absent";
         if (opened) this.states.delete(name);

@@ -89,7 +89,10 @@ interface Part {
   isLast: boolean;
 }
 
-/** Reads the list until the page is full. It ends before that where more clusters than one request may ask have not told what they are. */
+/**
+ * Reads the list until the page is full. It ends before that where more clusters than one request may ask have not told what they are, or where those that
+ * it asks take too long.
+ */
 async function pageOf(
   env: Env,
   { limit, after }: { limit: number; after: string },
@@ -99,6 +102,7 @@ async function pageOf(
   let last = after;
   let isEnd = false;
   let looksLeft = LISTED_CLUSTERS.looks;
+  const looksEndAt = Date.now() + LISTED_CLUSTERS.looksMs;
   while (!isEnd && looksLeft > 0 && clusters.length < limit) {
     const most = Math.min(limit - clusters.length, LISTED_CLUSTERS.page);
     const behind = last;
@@ -110,9 +114,12 @@ async function pageOf(
     const beyond = doubtful[looksLeft];
     const within = beyond ? part.clusters.slice(0, part.clusters.indexOf(beyond)) : part.clusters;
     looksLeft -= Math.min(doubtful.length, looksLeft);
-    clusters.push(...(await shown(env, within, urlOfCluster)));
-    last = within.at(-1)?.name ?? last;
-    isEnd = part.isLast && !beyond;
+    const { told, unasked } = await toldOf(env, within, looksEndAt);
+    const known = unasked ? within.slice(0, within.indexOf(unasked)) : within;
+    clusters.push(...shown(env, known, told, urlOfCluster));
+    last = known.at(-1)?.name ?? last;
+    isEnd = part.isLast && !beyond && !unasked;
+    if (unasked) looksLeft = 0;
   }
   return ok({ clusters, next: isEnd ? undefined : last });
 }
@@ -126,15 +133,38 @@ function withImplied(env: Env, part: Part, after: string, most: number): Part {
   return { clusters: all.slice(0, most), isLast: part.isLast && all.length <= most };
 }
 
-/** Asks those that have not told what they are. One that does not answer keeps nobody from reading the list; one that is not there is left out. */
-async function shown(env: Env, listed: readonly ListedCluster[], urlOfCluster: (name: string) => string): Promise<ShownCluster[]> {
+/** What is known of clusters by their names; absent = there is no such cluster. */
+type Told = ReadonlyMap<string, ClusterFacts | "silent">;
+
+/**
+ * Asks those that have not told what they are. One that does not answer keeps nobody from reading the list.
+ *
+ * @param endAt milliseconds since the epoch: behind it none is asked but the first
+ * @returns `unasked`: the first one that was not asked any more
+ */
+async function toldOf(
+  env: Env,
+  listed: readonly ListedCluster[],
+  endAt: number,
+): Promise<{ told: Told; unasked: ListedCluster | undefined }> {
   const told = new Map<string, ClusterFacts | "silent">();
-  await inParallel(listed, LISTED_CLUSTERS.together, async ({ name, stamp, facts }) => {
-    if (facts) return void told.set(name, facts);
-    const state = await call(() => clusterRecord(env, name).listed(stamp), { what: "cluster.listed", repeatable: true });
+  const doubtful = listed.filter(({ name, facts }) => {
+    if (facts) told.set(name, facts);
+    return !facts;
+  });
+  let unasked: ListedCluster | undefined;
+  await inParallel(doubtful, LISTED_CLUSTERS.together, async (cluster) => {
+    const { name, stamp } = cluster;
+    if (cluster !== doubtful[0] && Date.now() > endAt) return void (unasked ??= cluster);
+    const look = { what: "cluster.listed", repeatable: true, timeoutMs: LISTED_CLUSTERS.lookMs };
+    const state = await call(() => clusterRecord(env, name).listed(stamp), look);
     if (!state.ok) told.set(name, "silent");
     else if (state.value.phase !== "absent") told.set(name, { deletedAt: 0, ...state.value });
   });
+  return { told, unasked };
+}
+
+function shown(env: Env, listed: readonly ListedCluster[], told: Told, urlOfCluster: (name: string) => string): ShownCluster[] {
   return listed.flatMap(({ name }): ShownCluster[] => {
     const facts = told.get(name);
     const url = urlOfCluster(name);

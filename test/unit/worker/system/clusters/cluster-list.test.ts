@@ -1,5 +1,5 @@
 /** GET /clusters, over a list and records that a test makes. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../../../durable-objects/platform/env";
 import { DIRECTORY_SILENT, type ListedCluster } from "../../../../../src/tenancy/rpc";
 import { LISTED_CLUSTERS } from "../../../../../src/worker/http/limits";
@@ -103,6 +103,22 @@ describe("GET /clusters", () => {
       const { body } = await world(fake.records.listed).ask(query);
       expect([body.items.length, body.metadata.continue === undefined], query).toEqual([LISTED_CLUSTERS.most, false]);
     }
+  });
+
+  it("clusters that have not told what they are, and take long: the page ends, and the next one goes on", async () => {
+    const clusters = Array.from({ length: 9 }, (_, i) => ({ name: `c${String(i)}`, stamp: "" }));
+    const { fake, ask } = world([listed("a"), ...clusters, listed("z")]);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    fake.records.looked = () => vi.setSystemTime(Date.now() + LISTED_CLUSTERS.looksMs + 1);
+    const pages: string[][] = [];
+    for (let token = ""; pages.length === 0 || token !== "";) {
+      const { body } = await ask(token === "" ? "" : `?continue=${token}`);
+      pages.push(body.items.map(({ metadata }) => metadata.name));
+      token = body.metadata.continue ?? "";
+    }
+    vi.useRealTimers();
+    expect(pages.flat()).toEqual(["a", ...clusters.map(({ name }) => name), "z"]);
+    expect([pages.length > 2, fake.records.calls.length]).toEqual([true, clusters.length]);
   });
 
   it("clusters that have not told what they are: asked; who is not there is left out", async () => {

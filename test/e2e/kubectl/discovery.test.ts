@@ -38,6 +38,7 @@ const resources: [string, string, string, boolean, string, string, string][] = [
   ["clusterroles", "", "rbac.authorization.k8s.io/v1", false, "ClusterRole", all, ""],
   ["rolebindings", "", "rbac.authorization.k8s.io/v1", true, "RoleBinding", all, ""],
   ["roles", "", "rbac.authorization.k8s.io/v1", true, "Role", all, ""],
+  ["clusters", "", "servicenet.dev/v1alpha1", false, "Cluster", some, ""],
 ];
 type Row = (typeof resources)[number];
 const fullName = ([name, , version]: Row) => (version.includes("/") ? `${name}.${String(version.split("/")[0])}` : name);
@@ -102,6 +103,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
       "networking.k8s.io/v1",
       "networking.k8s.io/v1beta1",
       "rbac.authorization.k8s.io/v1",
+      "servicenet.dev/v1alpha1",
       "v1",
     ]);
   });

@@ -93,7 +93,30 @@ describe("the list of clusters", () => {
     expect((await world.ask("GET", `/clusters/${world.cluster}`, { token: listerToken })).code).toBe(403);
   });
 
-  it("rights in default, however many: make and delete no cluster", async () => {
+  it("clusters as objects: who has the verbs in default makes and deletes them, and nobody else does", async () => {
+    const objects = "/clusters/default/apis/servicenet.dev/v1alpha1/clusters";
+    const name = `${world.cluster}-made`;
+    const user = `maker-of-${world.cluster}`;
+    const token = await world.tokenOf(user);
+    const make = () => world.ask("POST", objects, { token, body: { metadata: { name } } });
+    const refused = await make();
+    expect([refused.code, refused.body.message]).toEqual([
+      403,
+      `clusters.servicenet.dev is forbidden: User "${user}" cannot create resource "clusters" in API group "servicenet.dev" at the cluster scope`,
+    ]);
+    await grant(user, { apiGroups: ["servicenet.dev"], resources: ["clusters"], verbs: ["create", "get", "delete"] });
+    await comesTo(201, make);
+    const phase = async () =>
+      ((await world.ask("GET", `${objects}/${name}`, { token })).body["status"] as { phase?: string } | undefined)?.phase;
+    await vi.waitFor(async () => expect(await phase()).toBe("Active"), PATIENCE);
+    expect((await world.ask("GET", `/clusters/${name}`)).code).toBe(200);
+    expect((await world.ask("DELETE", `${objects}/${name}`, { token })).code).toBe(200);
+    await vi.waitFor(async () => expect((await world.ask("GET", `${objects}/${name}`, { token })).code).toBe(404), PATIENCE);
+    expect((await world.ask("GET", `/clusters/${name}`)).code).toBe(404);
+    expect((await world.ask("GET", `/clusters/${world.cluster}/apis/servicenet.dev/v1alpha1/clusters`)).code).toBe(404);
+  });
+
+  it("rights in default, however many: PUT and DELETE of a path are not among them", async () => {
     const user = `owner-of-${world.cluster}`;
     const token = await world.tokenOf(user);
     await grant(user, { apiGroups: ["*"], resources: ["*"], verbs: ["*"] });

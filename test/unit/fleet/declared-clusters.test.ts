@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
+import { alreadyExists, notFound, serviceUnavailable } from "../../../src/api/meta/status";
+import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
+import type { WriteResult } from "../../../src/api/rpc/store";
+import { err, ok } from "../../../src/core/base/result";
+import { declareCluster, declareControllers, type DeclaringPorts, undeclareCluster } from "../../../src/fleet/declared-clusters";
+
+/** A store with this object at each read, the last one for ever; undefined = there is none. */
+function storeOf(
+  reads: readonly (KubeObject | undefined)[],
+  answer: Partial<Extract<WriteResult, { ok: true }>> | "exists" | "absent" = {},
+) {
+  const calls: string[] = [];
+  let read = 0;
+  const result = (): WriteResult => {
+    const refused = { exists: alreadyExists(clustersDefinition, "a"), absent: notFound(clustersDefinition, "a") };
+    if (typeof answer === "string") return { ok: false, status: refused[answer], warnings: [] };
+    return { ok: true, code: 200, object: "{}", warnings: [], gone: false, ...answer };
+  };
+  const ports: DeclaringPorts = {
+    get() {
+      const object = reads[Math.min(read++, reads.length - 1)];
+      calls.push("get");
+      return Promise.resolve(
+        ok(object ? { ok: true, object: JSON.stringify(object) } : { ok: false, status: notFound(clustersDefinition, "a") }),
+      );
+    },
+    write(request) {
+      calls.push(`${request.verb} ${"object" in request ? request.object : "patch" in request ? request.patch : ""}`.trim());
+      return Promise.resolve(ok(result()));
+    },
+    hurry: () => Promise.resolve(void calls.push("hurry")),
+    pause: () => Promise.resolve(void calls.push("pause")),
+  };
+  return { ports, calls };
+}
+
+const there = { metadata: { name: "a" } };
+const ending = { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" } };
+
+describe("declareCluster", () => {
+  it.each([
+    ["none: made, with what is wished", [undefined], {}, true, ["get", 'create {"metadata":{"name":"a"},"spec":{"location":"weur"}}']],
+    ["one: nothing is written", [there], {}, true, ["get"]],
+    [
+      "one that ends just now: the controller looks, and another one is made",
+      [ending, undefined],
+      {},
+      true,
+      ["get", "hurry", "get", "create"],
+    ],
+    ["one that is being deleted: no", [ending], {}, false, ["get", "hurry", "get", "pause", "hurry", "get"]],
+    ["one that somebody makes meanwhile: that one", [undefined, there], "exists", true, ["get", "create", "get"]],
+  ] as const)("%s", async (_, reads, answer, wanted, calls) => {
+    const store = storeOf(reads, answer);
+    expect(await declareCluster(store.ports, "a", { location: "weur" })).toEqual(ok(wanted));
+    expect(store.calls.map((call, i) => (calls[i] === "create" ? call.slice(0, 6) : call))).toEqual([...calls]);
+  });
+
+  it("a store that does not answer: its Status", async () => {
+    const { ports } = storeOf([undefined]);
+    const silent = err(serviceUnavailable("silent", 1));
+    expect(await declareCluster({ ...ports, get: () => Promise.resolve(silent) }, "a", {})).toEqual(silent);
+  });
+});
+
+it("a list of controllers, and null: a patch; the end: a delete; where there is no object: nothing is wrong", async () => {
+  const { ports, calls } = storeOf([there]);
+  expect(await declareControllers(ports, "a", ["*"])).toEqual(ok(undefined));
+  expect(await declareControllers(ports, "a", null)).toEqual(ok(undefined));
+  expect(await undeclareCluster(ports, "a")).toEqual(ok(undefined));
+  expect(calls).toEqual(['patch {"spec":{"controllers":["*"]}}', 'patch {"spec":{"controllers":null}}', "delete"]);
+  const absent = storeOf([undefined], "absent");
+  expect([await declareControllers(absent.ports, "a", null), await undeclareCluster(absent.ports, "a")]).toEqual([
+    ok(undefined),
+    ok(undefined),
+  ]);
+});

@@ -4,6 +4,7 @@ import type { AuditedStore, RepairedServices } from "../src/addresses/rpc/repair
 import { qualifiedResource } from "../src/api/meta/status";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
+import type { LabelledStore } from "../src/api/rpc/namespace-labels";
 import type { LimitedStore } from "../src/api/rpc/quota";
 import type { ServicesStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
@@ -12,7 +13,7 @@ import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
 import { ledgerPorts } from "./ledger-ports";
-import { coordinator, ipAddressesStore } from "./peers/peers";
+import { coordinator, ipAddressesStore, namespacesStore } from "./peers/peers";
 import { ALLOCATION_COUNTS_SCHEMA, sqlAllocationCountStorage } from "./sql/allocation-counts-sql";
 import { FREE_COUNTS_SCHEMA, sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
@@ -32,12 +33,12 @@ export const SERVICES_MIGRATIONS = [
 
 const OWN_METHODS = [
   ...["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"],
-  ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows"],
+  ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows", "takeNamespaceLabels"],
 ] as const;
 
 export class ServicesStore
   extends storeShellOf<Brain>()(...OWN_METHODS)
-  implements ServicesStoreRpc, RepairedServices, AuditedStore, LimitedStore, LinkedStore, ObjectFeed, Wipeable
+  implements ServicesStoreRpc, RepairedServices, AuditedStore, LabelledStore, LimitedStore, LinkedStore, ObjectFeed, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, new Brain(portsOf(ctx, env)));
@@ -60,6 +61,7 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
       ...ports.peers,
       followers: followersOf(env, setting),
       coordinator: () => coordinator(env, cluster),
+      labelSource: () => namespacesStore(env, cluster),
       ipAddresses: () => ipAddressesStore(env, cluster),
     },
     directory: {

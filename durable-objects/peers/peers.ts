@@ -14,6 +14,7 @@ import type { IPAddressesRpc } from "../../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
 import type { EndpointCountsRpc } from "../../src/endpoints/rpc/endpoint-counts";
 import type { ObjectFeed } from "../../src/api/rpc/object-feed";
+import type { LabelledStore, LabelSource } from "../../src/api/rpc/namespace-labels";
 import type { LimitedStore, LimitSource } from "../../src/api/rpc/quota";
 import type { ValuedStore } from "../../src/api/rpc/object-values";
 import type { VisitListRpc } from "../../src/api/rpc/visits";
@@ -115,11 +116,11 @@ export function allStores(
 export function servicesStore(
   env: Env,
   cluster: string,
-): Remote<ServicesStoreRpc & RepairedServices & RepairedNodePorts & ListedNodePorts & AuditedStore & ObjectFeed> {
+): Remote<ServicesStoreRpc & RepairedServices & RepairedNodePorts & ListedNodePorts & AuditedStore & LabelledStore & ObjectFeed> {
   return storeStub(env, cluster, { group: "", resource: "services" });
 }
 
-export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore> {
+export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & LabelSource> {
   return storeStub(env, cluster, { group: "", resource: "namespaces" });
 }
 

@@ -1,4 +1,5 @@
 /** Tables of the Coordinator beside those of its `servicecidrs` store, and the CoordinatorStorage port over them. */
+import type { RangeTenancy } from "../../src/addresses/rpc/topology";
 import type {
   CidrRow,
   ClaimRow,
@@ -90,6 +91,12 @@ export const CLOSED_OWNERS_SCHEMA = `
   ALTER TABLE owners ADD COLUMN closed_until INTEGER NOT NULL DEFAULT 0;
 `;
 
+/**
+ * For which namespaces ranges are kept, by the uid of the ServiceCIDR. The values stand beside the tables, in their transactions: the release before leaves
+ * them alone, so that a rollback needs no other schema.
+ */
+const TENANCY = "range-tenancy/";
+
 type CidrRecord = {
   uid: string;
   name: string;
@@ -114,7 +121,9 @@ type HandoffRecord = {
 type SeedingRecord = { token: string; address: string; owner_uid: string };
 
 export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorStorage {
-  const { sql } = storage;
+  const { sql, kv } = storage;
+  /** uids that may have a value; one too many costs a deletion */
+  const kept = new Set<string>();
   return {
     transaction: (work) => storage.transactionSync(work),
 
@@ -125,9 +134,15 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
       const claims = sql.exec<ClaimRecord>("SELECT prefix, owner_uid, seeded FROM claims").toArray();
       const owners = sql.exec<OwnerRecord>("SELECT uid, epoch, content, acked_epoch, closed_until FROM owners").toArray();
       const handoffs = sql.exec<HandoffRecord>("SELECT * FROM handoffs_by_target").toArray();
+      const tenancies = new Map([...kv.list<RangeTenancy>({ prefix: TENANCY })].map(([key, value]) => [key.slice(TENANCY.length), value]));
+      for (const uid of tenancies.keys()) kept.add(uid);
+      const withTenancy = (row: CidrRow): CidrRow => {
+        const tenancy = tenancies.get(row.uid);
+        return tenancy ? { ...row, tenancy } : row;
+      };
       return {
         epoch,
-        cidrs: cidrs.map(toCidr),
+        cidrs: cidrs.map((record) => withTenancy(toCidr(record))),
         ranges: ranges.map(toRange),
         claims: claims.map(toClaim),
         owners: owners.map(toOwner),
@@ -157,8 +172,13 @@ export function coordinatorStorage(storage: DurableObjectStorage): CoordinatorSt
         Number(row.finalizer),
         row.condition ? JSON.stringify(row.condition) : "",
       );
+      if (row.tenancy) {
+        kept.add(row.uid);
+        kv.put(TENANCY + row.uid, row.tenancy);
+      } else if (kept.has(row.uid)) kv.delete(TENANCY + row.uid);
     },
     cidrDelete(uid) {
+      if (kept.has(uid)) kv.delete(TENANCY + uid);
       sql.exec("DELETE FROM cidrs WHERE uid = ?", uid);
       sql.exec("DELETE FROM ranges WHERE uid = ?", uid);
     },

@@ -20,6 +20,7 @@ import type { StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
 import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
 import type { HeldLimits, LimitSource } from "../api/rpc/quota";
+import type { LabelSource } from "../api/rpc/namespace-labels";
 import { qualifiedResource, serviceUnavailable } from "../api/meta/status";
 import { resourceQuotasDefinition } from "../api/registry/resource-quotas/definition";
 import { RPC_TIMEOUT_MS } from "../core/base/limits";
@@ -34,6 +35,7 @@ import type { Poke } from "../api/store/feeds/deliveries";
 import type { AnnouncedWrites } from "./announced-writes";
 import { tellingOwnChanges } from "./compiled-rules";
 import { type AdvertisedKeeper, advertisedKeeper } from "./advertised/advertised-keeper";
+import { LabelPushes, type LabelPushPorts } from "./namespaces/label-pushes";
 import { closingNamespaces } from "./namespaces/namespace-closing";
 import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
 import {
@@ -74,6 +76,8 @@ export interface PlainStorePorts extends ClusterStorePorts {
   advertiseAddresses: readonly string[];
   /** of the store of ResourceQuotas: how far the limits have been told, in the same database, and to whom they are told */
   quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
+  /** of the store of Namespaces: what the store of Services was told of labels, in the same database, and that store */
+  labelPushes?: Pick<LabelPushPorts, "notes" | "services" | "setAlarm">;
   /** when objects of the store end; absent = never */
   expiry?: ExpiryRule;
   /** of the store of Clusters: awaited before each read; never rejects */
@@ -84,9 +88,10 @@ export interface PlainStorePorts extends ClusterStorePorts {
   policy?(own: ObjectFeed & BatchedStore): CompilingRules;
 }
 
-export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, PolicyRpc, ValuedStore {
+export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, LabelSource, PolicyRpc, ValuedStore {
   readonly #advertised: AdvertisedKeeper | undefined;
   readonly #pushes: QuotaPushes | undefined;
+  readonly #labels: LabelPushes | undefined;
   readonly #expiry: ObjectExpiry | undefined;
   readonly #announced: AnnouncedWrites | undefined;
   readonly #policy: CompilingRules | undefined;
@@ -98,6 +103,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
 
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
+    const labels = ports.labelPushes && new LabelPushes({ ...ports, ...ports.labelPushes, namespaces: () => this.store });
     const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports);
     const serving = new ServingTime(ports.clock);
     const { announced } = ports;
@@ -106,7 +112,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
       if (ports.policy) return tellingOwnChanges(around, () => this.#policy);
       return announced?.around(around) ?? around;
     };
-    super(announced || ports.policy ? { ...ports, extended } : ports, pushes?.extension() ?? extensionOf(ports), [
+    super(announced || ports.policy ? { ...ports, extended } : ports, pushes?.extension() ?? extensionOf(ports, labels), [
       ...followedBy(
         ports,
         () => this.news,
@@ -118,6 +124,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
     this.#serving = serving;
     this.#ports = ports;
     this.#pushes = pushes;
+    this.#labels = labels;
     const { clock, expiry: rule } = ports;
     const ends = (of: ExpiryRule): ObjectExpiry =>
       new ObjectExpiry({ rule: of, clock, storage: () => this.store.storage, write: (request) => this.write(request) });
@@ -189,6 +196,19 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   /** Tells the stores that missed the limits of quotas. */
   override async maintain(): Promise<void> {
     await this.#pushes?.push();
+    await this.#labels?.tell();
+  }
+
+  /** The object's alarm went off; only the store of Namespaces sets one. */
+  async alarm(): Promise<void> {
+    await this.#labels?.tell();
+  }
+
+  /** See LabelSource. */
+  tellNamespaceLabels(): Promise<void> {
+    if (!this.#labels) return Promise.reject(new Error("the labels of namespaces are told by the store of Namespaces"));
+    this.#labels.ask();
+    return Promise.resolve();
   }
 
   protected override pokes(): Poke[] {
@@ -254,6 +274,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
     await this.#announced?.tell();
     await this.#policy?.rulesChanging(this.store.definition.resource);
     const above = await super.beginAbove(beginning);
+    this.#labels?.beginAnew();
     // Nobody's recovery waits for a store of quotas that is silent: this one says now and then what it holds, and is told the rest then.
     await this.#learnLimits().catch((error: unknown) => {
       this.#ports.recorder.log("warn", "limits of quotas could not be read behind a recovery", { error: String(error) });
@@ -289,15 +310,27 @@ function pushesOf(
   return new QuotaPushes({ clock, random, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores, isUnused });
 }
 
-function extensionOf(ports: PlainStorePorts): StoreExtension<undefined> | undefined {
+function extensionOf(ports: PlainStorePorts, labels: LabelPushes | undefined): StoreExtension<undefined> | undefined {
   const { clock, recorder, definition, peers } = ports;
   if (definition.resource !== "namespaces") return undefined;
   const used = new UsedStores(clock, peers.entered);
   const content = (): NamespaceContent[] => namespaceContent(clock, peers.stores(), used);
   const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(content(), namespace);
   const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(content(), namespace);
+  const closing = closingNamespaces({ clock, close });
+  const telling = labels?.extension();
   return {
-    ...closingNamespaces({ clock, close }),
+    ...closing,
+    ...(telling && {
+      ...telling,
+      committed(change, operation) {
+        closing.committed?.(change, operation);
+        telling.committed?.(change, operation);
+      },
+      settled: async (operation) => {
+        await Promise.all([closing.settled?.(operation), telling.settled?.(operation)]);
+      },
+    }),
     ...fencingNamespaces({ clock, recorder, mustBeEmpty: () => !peers.endsNamespaces(), fence }),
   };
 }

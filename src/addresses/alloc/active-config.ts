@@ -35,6 +35,12 @@ export interface ActiveConfig {
   withoutBands: boolean;
   /** `seed` takes no row for a Service */
   closed: boolean;
+  /** kept for the Services of some namespaces */
+  zones: Prefix[];
+  /** the same by their canonical texts */
+  zoneTexts: ReadonlySet<string>;
+  /** Services say which zone they ask */
+  zoned: boolean;
 }
 
 /** The configuration of an object that was never configured. */
@@ -48,6 +54,9 @@ const UNCONFIGURED: ActiveConfig = {
   ranges: [],
   withoutBands: false,
   closed: false,
+  zones: [],
+  zoneTexts: new Set(),
+  zoned: false,
 };
 
 export type ConfigureDecision = { kind: "accept"; next: StoredConfig } | { kind: "repeat" } | { kind: "refuse"; result: ConfigureResult };
@@ -64,6 +73,8 @@ function canonicalContent(config: OwnerConfig): string {
     retired: config.retired,
     ...(config.withoutBands && !config.retired ? { withoutBands: true } : {}),
     ...(config.closed && !config.retired ? { closed: true } : {}),
+    ...(config.zones && !config.retired ? { zones: set(config.zones) } : {}),
+    ...(config.zoned && !config.retired ? { zoned: true } : {}),
   });
 }
 
@@ -100,7 +111,13 @@ export function readOwnerConfig(stored: StoredConfig | undefined): ActiveConfig 
   assert(Number.isSafeInteger(stored.epoch) && stored.epoch > 0, "an epoch is a positive safe integer");
   // Configurations that were stored before hand-offs existed do not name any.
   const content = { receiving: [], ...(JSON.parse(stored.content) as object) } as unknown as Omit<OwnerConfig, "epoch">;
-  for (const list of [content.owned, content.ranges, content.frozen, content.receiving.flatMap(({ prefixes }) => prefixes)]) {
+  for (const list of [
+    content.owned,
+    content.ranges,
+    content.zones ?? [],
+    content.frozen,
+    content.receiving.flatMap(({ prefixes }) => prefixes),
+  ]) {
     assert(list.length <= OWNER_PREFIXES_MAX, "an owner's configuration is bounded");
   }
   const frozen = new Set(content.frozen);
@@ -120,6 +137,9 @@ export function readOwnerConfig(stored: StoredConfig | undefined): ActiveConfig 
     ranges: content.ranges.map(parseCanonical),
     withoutBands: content.withoutBands ?? false,
     closed: content.closed ?? false,
+    zones: (content.zones ?? []).map(parseCanonical),
+    zoneTexts: new Set(content.zones),
+    zoned: content.zoned ?? false,
   };
 }
 

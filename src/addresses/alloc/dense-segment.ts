@@ -5,21 +5,34 @@ import type { Page } from "../../core/bitmap/page";
 import type { Bands, Band } from "../../core/net/band";
 import { type Interval, memberAt } from "../../core/net/interval";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";
-import { type Segment, SegmentCore } from "./segment";
+import { OPEN_ZONE } from "../../core/net/zones";
+import { type Segment, SegmentCore, type ZonedBands } from "./segment";
+
+const BANDS: readonly Band[] = ["dynamic", "static"];
 
 /** An allocatable interval of offsets. */
 interface DenseBand {
   readonly band: Band;
   readonly first: number;
   readonly last: number;
+  readonly zone: DenseZone;
   taken: number;
+}
+
+/** What a zone has here. */
+interface DenseZone {
+  /** ascending */
+  spans: DenseBand[];
+  readonly free: Record<Band, number>;
 }
 
 /** Segment of up to 2^28 addresses: bigint only at the edges, numbers inside. */
 export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: DenseBand[] = [];
-  readonly #free: Record<Band, number> = { dynamic: 0, static: 0 };
+  readonly #open: DenseZone = { spans: [], free: { dynamic: 0, static: 0 } };
+  /** undefined = no zone has a part here */
+  #zones: Map<string, DenseZone> | undefined;
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
@@ -27,10 +40,17 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     super(prefix, new DenseBitmap(hostBitsOf(prefix)));
   }
 
-  configure(bands: Bands): void {
-    const spansOf = (band: Band, intervals: readonly Interval[]): DenseBand[] =>
-      intervals.map(({ first, last }) => ({ band, first: this.#offset(first), last: this.#offset(last), taken: 0 }));
-    this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => a.first - b.first);
+  configure(bands: Bands, zoned?: ZonedBands): void {
+    const span = (band: Band, { first, last }: Interval, zone: DenseZone): DenseBand => {
+      return { band, first: this.#offset(first), last: this.#offset(last), zone, taken: 0 };
+    };
+    const openSpans = (band: Band): DenseBand[] => bands[band].map((interval) => span(band, interval, this.#open));
+    const spans = [...openSpans("dynamic"), ...openSpans("static")];
+    this.#zones = zoned && new Map();
+    for (const band of BANDS) for (const part of zoned?.[band] ?? []) spans.push(span(band, part, this.#zoneOf(part.zone)));
+    this.#spans = spans.sort((a, b) => a.first - b.first);
+    this.#open.spans = [];
+    for (const each of this.#spans) each.zone.spans.push(each);
     this.#countsStale = true;
   }
 
@@ -58,19 +78,19 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     const span = memberAt(this.#spans, offset);
     if (span === undefined) return true;
     span.taken--;
-    this.#free[span.band]++;
+    span.zone.free[span.band]++;
     assert(span.taken >= 0, "segment: fewer than no taken addresses in an interval");
     return true;
   }
 
-  freeCount(band: Band): number {
+  freeCount(band: Band, zone = OPEN_ZONE): number {
     this.#count();
-    return this.#free[band];
+    return this.#placeOf(zone)?.free[band] ?? 0;
   }
 
-  allocate(band: Band, random: Random): bigint {
-    let rest = random.below(this.freeCount(band));
-    for (const span of this.#spans) {
+  allocate(band: Band, random: Random, zone = OPEN_ZONE): bigint {
+    let rest = random.below(this.freeCount(band, zone));
+    for (const span of this.#placeOf(zone)?.spans ?? []) {
       if (span.band !== band) continue;
       const free = span.last - span.first + 1 - span.taken;
       if (rest < free) {
@@ -102,31 +122,47 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   verify(): void {
     this.#count();
     this.bitmap.verify();
-    const free: Record<Band, number> = { dynamic: 0, static: 0 };
-    for (const span of this.#spans) {
-      assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
-      free[span.band] += span.last - span.first + 1 - span.taken;
+    for (const { spans, free: counted } of this.#everyZone()) {
+      const free: Record<Band, number> = { dynamic: 0, static: 0 };
+      for (const span of spans) {
+        assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
+        free[span.band] += span.last - span.first + 1 - span.taken;
+      }
+      assert(free.dynamic === counted.dynamic, "segment: the dynamic free count differs from the bits");
+      assert(free.static === counted.static, "segment: the static free count differs from the bits");
     }
-    assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
-    assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
   }
 
   #countTaken(span: DenseBand): void {
+    const { free } = span.zone;
     span.taken++;
-    this.#free[span.band]--;
-    assert(this.#free[span.band] >= 0, "segment: fewer than no free addresses in a band");
+    free[span.band]--;
+    assert(free[span.band] >= 0, "segment: fewer than no free addresses in a band");
   }
 
   /** A few tree queries per interval; not on the hot path. */
   #count(): void {
     if (!this.#countsStale) return;
     this.#countsStale = false;
-    this.#free.dynamic = 0;
-    this.#free.static = 0;
+    for (const { free } of this.#everyZone()) free.dynamic = free.static = 0;
     for (const span of this.#spans) {
       span.taken = this.bitmap.takenIn(span.first, span.last);
-      this.#free[span.band] += span.last - span.first + 1 - span.taken;
+      span.zone.free[span.band] += span.last - span.first + 1 - span.taken;
     }
+  }
+
+  #placeOf(zone: string): DenseZone | undefined {
+    return zone === OPEN_ZONE ? this.#open : this.#zones?.get(zone);
+  }
+
+  #zoneOf(zone: string): DenseZone {
+    let known = this.#placeOf(zone);
+    if (!known) this.#zones?.set(zone, (known = { spans: [], free: { dynamic: 0, static: 0 } }));
+    return known ?? this.#open;
+  }
+
+  #everyZone(): DenseZone[] {
+    return [this.#open, ...(this.#zones?.values() ?? [])];
   }
 
   #offset(address: bigint): number {

@@ -9,6 +9,7 @@
  * | anything, owner retired or never configured      | stale          | stale              |
  * | outside the owned segments                       | stale          | stale              |
  * | in a frozen segment                              | frozen         | stale              |
+ * | not in the zone that is asked for                | stale          |                    |
  * | held by a row with this token                    | the same again | row deleted        |
  * | held by another token, or by nobody              | see below      | nothing, remembered|
  *
@@ -19,7 +20,8 @@ import { formatAddress, parseAddress } from "../../core/net/address";
 import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import { relation } from "../../core/net/prefix";
-import type { AllocateItem, AllocateResult, Holder, ReleaseItem, ReleaseResult } from "../rpc/service-cidr";
+import { OPEN_ZONE } from "../../core/net/zones";
+import { type AllocateItem, type AllocateResult, ANY_ZONE, type Holder, type ReleaseItem, type ReleaseResult } from "../rpc/service-cidr";
 import { someContains } from "./active-config";
 import { addressKey, parseAddressKey } from "./owner-key";
 import type { OwnerMemory } from "./owner-memory";
@@ -55,6 +57,7 @@ export class OwnerDrain {
     const row = this.#storage.rowByToken(item.token);
     if (row !== undefined) return this.#again(item, row);
     if (this.#memory.released.has(item.token, this.#nowMs)) return { ok: false, reason: "released" };
+    if (this.#isUnaware(item)) return { ok: false, reason: "stale" };
     return item.address === "" ? this.#allocateDynamic(item) : this.#allocateStatic(item, this.#placeOf(item.address));
   }
 
@@ -97,13 +100,18 @@ export class OwnerDrain {
     if (!pool.isOwned(place.family, place.address)) return { ok: false, reason: this.#isFrozen(place) ? "frozen" : "stale" };
     if (pool.isTaken(place.family, place.address)) return { ok: false, reason: "taken" };
     if (!pool.isAllocatable(place.family, place.address)) return { ok: false, reason: "notAllocatable" };
+    if (!this.#isInZone(item, place)) return { ok: false, reason: "stale" };
     const band = pool.bandOf(place.family, place.address);
     pool.take(place.family, place.address);
     return this.#insert(place, band, item);
   }
 
   #allocateDynamic(item: AllocateItem): AllocateResult {
-    const pick = this.#memory.pool.allocateDynamic(item.family, item.dynamicOnly);
+    const { pool, config } = this.#memory;
+    const zone = item.zone === ANY_ZONE ? OPEN_ZONE : (item.zone ?? OPEN_ZONE);
+    // The zone may be new, or may have gone: where it is nothing here, "full" would be no answer about it.
+    if (zone !== OPEN_ZONE && !config.zoneTexts.has(zone)) return { ok: false, reason: "stale" };
+    const pick = pool.allocateDynamic(item.family, item.dynamicOnly, zone);
     if (pick === undefined) return { ok: false, reason: this.#mayThaw(item.family) ? "frozen" : "full" };
     return this.#insert({ family: item.family, address: pick.address }, pick.band, item);
   }
@@ -137,6 +145,15 @@ export class OwnerDrain {
   #bandOf({ family, address }: FamilyAddress): Band {
     const { pool } = this.#memory;
     return pool.isAllocatable(family, address) ? pool.bandOf(family, address) : "static";
+  }
+
+  /** Whether a store asks for a Service without knowing that zones are kept apart. */
+  #isUnaware({ holder, zone }: AllocateItem): boolean {
+    return this.#memory.config.zoned && zone === undefined && holder.kind === "service";
+  }
+
+  #isInZone({ zone }: AllocateItem, { family, address }: FamilyAddress): boolean {
+    return zone === undefined || zone === ANY_ZONE || this.#memory.pool.zoneOf(family, address) === zone;
   }
 
   #isFrozen(place: FamilyAddress): boolean {

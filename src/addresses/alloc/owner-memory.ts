@@ -96,7 +96,7 @@ export function reservePositions(storage: OwnerStorage, memory: OwnerMemory): vo
 }
 
 function configurePool(pool: Pool, config: ActiveConfig): void {
-  pool.configure(config.active, config.ranges, !config.withoutBands);
+  pool.configure(config.active, config.ranges, !config.withoutBands, config.zones);
 }
 
 /** Answers false when a stored page is damaged, or belongs to a segment that is not active. */

@@ -14,8 +14,9 @@ import { DENSE_BITS_MAX } from "../../core/bitmap/dense-bitmap";
 import { decodePage, encodePage } from "../../core/bitmap/codec";
 import { bandsOf, type Band } from "../../core/net/band";
 import { FAMILIES, type Family } from "../../core/net/family";
-import { intersectEach, memberAt } from "../../core/net/interval";
+import { intersectEach, memberAt, normalize, subtract } from "../../core/net/interval";
 import { formatPrefix, hostBitsOf, type Prefix } from "../../core/net/prefix";
+import { partsInEach, partsWithin, zoneAt, type ZonePart, zoneParts } from "../../core/net/zones";
 import { DenseSegment } from "./dense-segment";
 import { allocateFrom } from "./pick";
 import type { Segment } from "./segment";
@@ -41,6 +42,8 @@ export class Pool {
   #segments: Record<Family, Segment[]> = { IPv4: [], IPv6: [] };
   /** the same segments by their canonical CIDR texts */
   #byKey = new Map<string, Segment>();
+  /** per family, the parts of zones: an address in one is given out only to who asks for the zone */
+  #zones: Record<Family, readonly ZonePart[]> = { IPv4: [], IPv6: [] };
   /** changed pages of segments that no longer exist */
   #dropped: DirtyPage[] = [];
 
@@ -51,8 +54,10 @@ export class Pool {
   /**
    * Sets the owned segments (disjoint) and the Ready ranges; only ranges that intersect the segments count. An address that is owned before and
    * after stays taken, even when the segments are cut differently. `takeDirtyPages` answers null for the pages of segments that are gone.
+   *
+   * @param zones prefixes that are kept apart (core/net/zones.ts), each once
    */
-  configure(owned: readonly Prefix[], ranges: readonly Prefix[], withStatic = true): void {
+  configure(owned: readonly Prefix[], ranges: readonly Prefix[], withStatic = true, zones: readonly Prefix[] = []): void {
     for (const family of FAMILIES) {
       const segments = this.#recut(
         family,
@@ -62,9 +67,18 @@ export class Pool {
         ranges.filter((prefix) => prefix.family === family),
         withStatic,
       );
-      const dynamic = intersectEach(bands.dynamic, segments);
-      const inStaticBand = intersectEach(bands.static, segments);
-      segments.forEach((segment, i) => segment.configure({ dynamic: dynamic[i] ?? [], static: inStaticBand[i] ?? [] }));
+      const parts = zoneParts(zones.filter((prefix) => prefix.family === family));
+      this.#zones[family] = parts;
+      const kept = normalize(parts);
+      const dynamic = intersectEach(parts.length > 0 ? subtract(bands.dynamic, kept) : bands.dynamic, segments);
+      const inStaticBand = intersectEach(parts.length > 0 ? subtract(bands.static, kept) : bands.static, segments);
+      const dynamicZoned = parts.length > 0 ? partsInEach(partsWithin(parts, bands.dynamic), segments) : [];
+      const staticZoned = parts.length > 0 ? partsInEach(partsWithin(parts, bands.static), segments) : [];
+      segments.forEach((segment, i) => {
+        const zoned = { dynamic: dynamicZoned[i] ?? [], static: staticZoned[i] ?? [] };
+        const isZoned = zoned.dynamic.length + zoned.static.length > 0;
+        segment.configure({ dynamic: dynamic[i] ?? [], static: inStaticBand[i] ?? [] }, isZoned ? zoned : undefined);
+      });
       this.#segments[family] = segments;
     }
     this.#byKey = new Map(this.#all().map((segment) => [segment.key, segment]));
@@ -84,16 +98,21 @@ export class Pool {
     return this.#segmentAt(family, address)?.bandAt(address) ?? "dynamic";
   }
 
+  /** The zone of an address; OPEN_ZONE = of none. */
+  zoneOf(family: Family, address: bigint): string {
+    return zoneAt(this.#zones[family], address);
+  }
+
   isTaken(family: Family, address: bigint): boolean {
     return this.#segmentAt(family, address)?.isTaken(address) ?? false;
   }
 
   /**
    * Takes an address for a dynamic request: uniform over the free dynamic-band addresses of all segments, then, unless `dynamicOnly`, over those
-   * of the static band; undefined = full.
+   * of the static band; undefined = full. Without a zone only from what no zone has.
    */
-  allocateDynamic(family: Family, dynamicOnly = false): { address: bigint; band: Band } | undefined {
-    return allocateFrom(this.#segments[family], this.#random, dynamicOnly);
+  allocateDynamic(family: Family, dynamicOnly = false, zone?: string): { address: bigint; band: Band } | undefined {
+    return allocateFrom(this.#segments[family], this.#random, dynamicOnly, zone);
   }
 
   /** Marks an owned address, allocatable or not, as taken; false when it is taken already. */
@@ -106,6 +125,7 @@ export class Pool {
     return this.#ownedSegmentAt(family, address).release(address);
   }
 
+  /** Of what no zone has. */
   free(family: Family): PoolFree {
     return { dynamic: this.#freeCount(family, "dynamic"), static: this.#freeCount(family, "static") };
   }

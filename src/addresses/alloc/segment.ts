@@ -2,6 +2,7 @@ import type { Random } from "../../core/base/ports";
 import type { Bitmap } from "../../core/bitmap/bitmap";
 import type { Page } from "../../core/bitmap/page";
 import type { Bands, Band } from "../../core/net/band";
+import type { ZonePart } from "../../core/net/zones";
 import { formatPrefix, lastOf, type Prefix } from "../../core/net/prefix";
 
 /**
@@ -18,17 +19,17 @@ export interface Segment {
   readonly first: bigint;
   readonly last: bigint;
   readonly takenCount: number;
-  /** the parts of the segment that may be given out, in addresses */
-  configure(bands: Bands): void;
+  /** the parts of the segment that may be given out, in addresses: those of no zone, and by band those of zones */
+  configure(bands: Bands, zoned?: ZonedBands): void;
   isTaken(address: bigint): boolean;
   /** the band of an allocatable address; undefined = not allocatable */
   bandAt(address: bigint): Band | undefined;
   take(address: bigint): boolean;
   release(address: bigint): boolean;
-  /** free allocatable addresses of a band, exact; a dense segment answers with a number */
-  freeCount(band: Band): number | bigint;
-  /** draws a free address of the band uniformly and marks it taken; freeCount(band) must be positive */
-  allocate(band: Band, random: Random): bigint;
+  /** free allocatable addresses of a band in a zone (OPEN_ZONE unless said), exact; a dense segment answers with a number */
+  freeCount(band: Band, zone?: string): number | bigint;
+  /** draws a free address of the band in the zone uniformly and marks it taken; freeCount of the two must be positive */
+  allocate(band: Band, random: Random, zone?: string): bigint;
   /** number of taken addresses in [first, last], which must intersect the segment */
   takenIn(first: bigint, last: bigint): number;
   taken(): Iterable<bigint>;
@@ -36,6 +37,9 @@ export interface Segment {
   takeDirtyPages(): { index: string; page: Page | undefined }[];
   verify(): void;
 }
+
+/** What is given out inside zones alone, by band. */
+export type ZonedBands = Readonly<Record<Band, readonly ZonePart[]>>;
 
 /** The prefix and the bitmap, which both kinds have. */
 export class SegmentCore<B extends Bitmap<number> | Bitmap<bigint>> {

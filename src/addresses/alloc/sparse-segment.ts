@@ -5,8 +5,10 @@ import { SparseBitmap } from "../../core/bitmap/sparse-bitmap";
 import type { Bands, Band } from "../../core/net/band";
 import { type Interval, memberAt } from "../../core/net/interval";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";
-import { type Segment, SegmentCore } from "./segment";
+import { OPEN_ZONE } from "../../core/net/zones";
+import { type Segment, SegmentCore, type ZonedBands } from "./segment";
 
+const BANDS: readonly Band[] = ["dynamic", "static"];
 const PAGE_LAST = BigInt(PAGE_BITS - 1);
 
 /** An allocatable interval of offsets. */
@@ -14,14 +16,24 @@ interface SparseBand {
   readonly band: Band;
   readonly first: bigint;
   readonly last: bigint;
+  readonly zone: SparseZone;
   free: bigint;
+}
+
+/** What a zone has here. */
+interface SparseZone {
+  /** ascending */
+  spans: SparseBand[];
+  readonly free: Record<Band, bigint>;
 }
 
 /** Segment of more than 2^28 addresses, such as an IPv6 /64. */
 export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: SparseBand[] = [];
-  readonly #free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
+  readonly #open: SparseZone = { spans: [], free: { dynamic: 0n, static: 0n } };
+  /** undefined = no zone has a part here */
+  #zones: Map<string, SparseZone> | undefined;
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
@@ -29,10 +41,17 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     super(prefix, new SparseBitmap(hostBitsOf(prefix)));
   }
 
-  configure(bands: Bands): void {
-    const spansOf = (band: Band, intervals: readonly Interval[]): SparseBand[] =>
-      intervals.map(({ first, last }) => ({ band, first: first - this.first, last: last - this.first, free: 0n }));
-    this.#spans = [...spansOf("dynamic", bands.dynamic), ...spansOf("static", bands.static)].sort((a, b) => (a.first < b.first ? -1 : 1));
+  configure(bands: Bands, zoned?: ZonedBands): void {
+    const span = (band: Band, { first, last }: Interval, zone: SparseZone): SparseBand => {
+      return { band, first: first - this.first, last: last - this.first, zone, free: 0n };
+    };
+    const openSpans = (band: Band): SparseBand[] => bands[band].map((interval) => span(band, interval, this.#open));
+    const spans = [...openSpans("dynamic"), ...openSpans("static")];
+    this.#zones = zoned && new Map();
+    for (const band of BANDS) for (const part of zoned?.[band] ?? []) spans.push(span(band, part, this.#zoneOf(part.zone)));
+    this.#spans = spans.sort((a, b) => (a.first < b.first ? -1 : 1));
+    this.#open.spans = [];
+    for (const each of this.#spans) each.zone.spans.push(each);
     this.#countsStale = true;
   }
 
@@ -60,14 +79,14 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     return true;
   }
 
-  freeCount(band: Band): bigint {
+  freeCount(band: Band, zone = OPEN_ZONE): bigint {
     this.#count();
-    return this.#free[band];
+    return this.#placeOf(zone)?.free[band] ?? 0n;
   }
 
-  allocate(band: Band, random: Random): bigint {
+  allocate(band: Band, random: Random, zone = OPEN_ZONE): bigint {
     this.#count();
-    const span = this.#drawSpan(band, random);
+    const span = this.#drawSpan(band, random, this.#placeOf(zone) ?? this.#open);
     const offset = this.bitmap.pickFree(span.first, span.last, span.free, random);
     assert(this.bitmap.take(offset), "segment: the picked address is taken");
     this.#change(span, -1n);
@@ -92,22 +111,24 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   verify(): void {
     this.#count();
     this.bitmap.verify();
-    const free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
-    for (const span of this.#spans) {
-      assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
-      free[span.band] += span.free;
+    for (const { spans, free: counted } of this.#everyZone()) {
+      const free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
+      for (const span of spans) {
+        assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
+        free[span.band] += span.free;
+      }
+      assert(free.dynamic === counted.dynamic, "segment: the dynamic free count differs from the bits");
+      assert(free.static === counted.static, "segment: the static free count differs from the bits");
     }
-    assert(free.dynamic === this.#free.dynamic, "segment: the dynamic free count differs from the bits");
-    assert(free.static === this.#free.static, "segment: the static free count differs from the bits");
   }
 
   /** Draws an interval of the band with a probability proportional to its free addresses. */
-  #drawSpan(band: Band, random: Random): SparseBand {
-    const spans = this.#spans.filter((span) => span.band === band && span.free > 0n);
+  #drawSpan(band: Band, random: Random, zone: SparseZone): SparseBand {
+    const spans = zone.spans.filter((span) => span.band === band && span.free > 0n);
     const only = spans[0];
     assert(only !== undefined, "segment: no free address in the band");
     if (spans.length === 1) return only;
-    let rest = random.belowBig(this.#free[band]);
+    let rest = random.belowBig(zone.free[band]);
     for (const span of spans) {
       if (rest < span.free) return span;
       rest -= span.free;
@@ -118,15 +139,14 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   #change(span: SparseBand | undefined, delta: 1n | -1n): void {
     if (span === undefined) return;
     span.free += delta;
-    this.#free[span.band] += delta;
+    span.zone.free[span.band] += delta;
     assert(span.free >= 0n, "segment: fewer than no free addresses in an interval");
   }
 
   #count(): void {
     if (!this.#countsStale) return;
     this.#countsStale = false;
-    this.#free.dynamic = 0n;
-    this.#free.static = 0n;
+    for (const { free } of this.#everyZone()) free.dynamic = free.static = 0n;
     for (const span of this.#spans) span.free = span.last - span.first + 1n;
     // One pass over the pages, however many intervals there are: nearly every page lies wholly in one interval.
     for (const { first, page } of this.bitmap.pages()) {
@@ -140,6 +160,20 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
         if (span !== undefined) span.free--;
       }
     }
-    for (const span of this.#spans) this.#free[span.band] += span.free;
+    for (const span of this.#spans) span.zone.free[span.band] += span.free;
+  }
+
+  #placeOf(zone: string): SparseZone | undefined {
+    return zone === OPEN_ZONE ? this.#open : this.#zones?.get(zone);
+  }
+
+  #zoneOf(zone: string): SparseZone {
+    let known = this.#placeOf(zone);
+    if (!known) this.#zones?.set(zone, (known = { spans: [], free: { dynamic: 0n, static: 0n } }));
+    return known ?? this.#open;
+  }
+
+  #everyZone(): SparseZone[] {
+    return [this.#open, ...(this.#zones?.values() ?? [])];
   }
 }

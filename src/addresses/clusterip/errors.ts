@@ -22,8 +22,8 @@ export type TakeRefusal =
   | { reason: "notAllocatable" }
   /** static in a dry run: outside the one range that is looked at, a CIDR text */
   | { reason: "outsideRange"; range: string }
-  /** dynamic: every address of the family is taken */
-  | { reason: "full" }
+  /** dynamic: every address of the family is taken; `text` says of which ranges, where some are kept for the Services of some namespaces */
+  | { reason: "full"; text?: string }
   /** dynamic: no ServiceCIDR of the family is Ready. Upstream says "range is full" here too, which sends operators after the wrong thing. */
   | { reason: "noRange"; family: Family }
   /** dry run: no ServiceCIDR of the family is Ready */
@@ -80,7 +80,7 @@ function refusalText(refusal: TakeRefusal, address: string): string {
     case "outsideRange":
       return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${refusal.range}`;
     case "full":
-      return "range is full";
+      return refusal.text ?? "range is full";
     case "noRange":
       return `no ServiceCIDR with ${refusal.family} addresses is Ready`;
     case "notReady":

@@ -19,6 +19,7 @@ import type { ResourceDefinition } from "../../api/registry/resource";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
 import type { StoreStorage } from "../../api/store/state/store-storage";
 import type { AddressLedger } from "../ledger/address-ledger";
+import { isDefaultService } from "../ledger/address-supply";
 import { type AddressPlan, applyTaken, heldAddresses, planClusterIPs } from "./address-plan";
 import { nodePortRefused } from "./errors";
 import type { LedgerStorage } from "../ledger/ledger-storage";
@@ -26,6 +27,8 @@ import { applyNodePorts, type NodePortTake, planNodePorts } from "../node-ports/
 import type { NodePorts } from "../node-ports/node-ports";
 import type { Pairing } from "./pairing";
 import { PairingCatchUp } from "./pairing-catch-up";
+import type { NamespaceLabels } from "./namespace-labels";
+import { isZoned, refusalOf } from "../topology/tenants";
 import { ServiceDryRun } from "./service-dry-run";
 import { fitsPlan, ServiceSupplier, type ServiceSupply } from "./service-supply";
 import type { TopologySource } from "../ledger/topology-source";
@@ -39,6 +42,8 @@ export interface ServicePorts {
   pairing: Pairing;
   topology: TopologySource;
   nodePortMetrics?: Pick<NodePortMetrics, "allocated" | "failed">;
+  /** of namespaces, where ranges are kept for the Services of some of them */
+  labels?: Pick<NamespaceLabels, "known" | "labelsOf">;
   /** of addresses and node ports */
   counts?: Pick<CountKeeper, "sealTurn" | "turnLost">;
   /** the store's newest revision */
@@ -61,7 +66,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   constructor(private readonly ports: ServicePorts) {
     this.#supplier = new ServiceSupplier(ports);
-    this.#dryRun = new ServiceDryRun(ports.topology);
+    this.#dryRun = new ServiceDryRun(ports.topology, ports.labels);
     this.#catchUp = new PairingCatchUp(ports);
   }
 
@@ -92,8 +97,8 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
       return { kind: "refuse", status: tooManyRequests("too many addresses wait for their release", 5) };
     }
     const supply = operation.supply;
-    if (supply && !fitsPlan(supply, plan.take)) {
-      // The object changed while its addresses were fetched: they fit the old plan only.
+    if (supply && !(fitsPlan(supply, plan.take) && this.#mayHave(after, supply))) {
+      // The object changed while its addresses were fetched, or the labels of its namespace did: they fit the old plan only.
       this.abandon(operation);
       operation.supply = undefined;
     }
@@ -108,6 +113,16 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
       operation.supply.taken.map(({ index, address }) => ({ index, address: address.address })),
     );
     return { kind: "go" };
+  }
+
+  /** Whether the namespace may still have what was taken, by what is known now. What is not known has not changed since. */
+  #mayHave(after: Service | undefined, { taken }: ServiceSupply): boolean {
+    const { labels, topology } = this.ports;
+    const { cached } = topology;
+    const { namespace = "", name = "" } = after?.metadata ?? {};
+    if (!cached || !isZoned(cached) || isDefaultService({ namespace, name })) return true;
+    const known = labels?.known(namespace);
+    return !known || taken.every(({ address }) => refusalOf(cached, address, { namespace, labels: known }) === undefined);
   }
 
   committed(change: CommittedChange, operation: Operation<ServiceSupply> | undefined): void {

@@ -7,7 +7,7 @@ import type { AddressLedger } from "../ledger/address-ledger";
 import type { Take } from "./address-plan";
 import { takeRefused } from "./errors";
 import type { Pairing } from "./pairing";
-import type { SupplyRefusal, TakenAddress } from "../ledger/wanted-address";
+import type { SupplyResult, TakenAddress } from "../ledger/wanted-address";
 
 /** Addresses that an operation took, by their place in clusterIPs. */
 export interface ServiceSupply {
@@ -39,7 +39,7 @@ export class ServiceSupplier {
       operation.supply = { taken: taken.map((address) => ({ index: 0, address })), writes: [], written: Promise.resolve(true) };
       const result = results[failed];
       const want = take[failed];
-      return result && !result.ok && want ? refusal(after, want, result.reason) : undefined;
+      return result && !result.ok && want ? refusal(after, want, result) : undefined;
     }
     const writes = taken.map((address) => ipAddressWrite(after, address));
     operation.supply = {
@@ -68,7 +68,7 @@ export function ipAddressWrite(service: Service, { family, address, token, gen }
   return { address, family, token, gen, namespace: service.metadata?.namespace ?? "", name: service.metadata?.name ?? "" };
 }
 
-function refusal(after: Service, want: Take, reason: SupplyRefusal): Status {
+function refusal(after: Service, want: Take, { reason, detail = "" }: Extract<SupplyResult, { ok: false }>): Status {
   switch (reason) {
     case "unavailable":
       return serviceUnavailable("no address could be allocated in time, please try again", 1);
@@ -76,8 +76,10 @@ function refusal(after: Service, want: Take, reason: SupplyRefusal): Status {
       return takeRefused(after, want, { reason: "taken" });
     case "outOfRange":
       return takeRefused(after, want, { reason: "notAllocatable" });
+    case "kept":
+      return takeRefused(after, want, { reason: "other", text: detail });
     case "full":
-      return takeRefused(after, want, { reason: "full" });
+      return takeRefused(after, want, { reason: "full", ...(detail === "" ? {} : { text: detail }) });
     case "noRange":
       return takeRefused(after, want, { reason: "noRange", family: want.family });
   }

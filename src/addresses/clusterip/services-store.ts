@@ -5,11 +5,12 @@ import { NodePortMetrics } from "../metrics/node-port-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { Config } from "../../core/config/config";
-import type { CidrAllocations, NodePortAllocations, ServicesStoreRpc, WriteRequest, WriteResult } from "../../api/rpc/store";
+import type { CidrAllocations, GetResult, NodePortAllocations, ServicesStoreRpc, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
 import type { Poke } from "../../api/store/feeds/deliveries";
 import { type ChangeFilter, type Followers, pokesOfAll, pokingFollowers } from "../../api/store/feeds/follower-pokes";
 import { directoryKey } from "../../tenancy/directory-keys";
+import type { LabelledStore, LabelSource, ToldNamespace } from "../../api/rpc/namespace-labels";
 import type { CoordinatorRpc } from "../rpc/topology";
 import type { IPAddressesRpc } from "../rpc/ip-addresses";
 import type {
@@ -40,6 +41,8 @@ import { DefaultService } from "./default-service";
 import type { FreeCountStorage } from "../ledger/free-counts";
 import { type LedgerParts, ledgerParts, type LedgerPeers, type LedgerStorePorts } from "../ledger/ledger-store";
 import type { NodePortStorage } from "../node-ports/node-port-storage";
+import { isZoned } from "../topology/tenants";
+import { NamespaceLabels } from "./namespace-labels";
 import { NodePortRepair } from "../node-ports/node-port-repair";
 import { NodePorts } from "../node-ports/node-ports";
 import { Pairing } from "./pairing";
@@ -57,6 +60,8 @@ const ENTERED = "entered";
 export interface ServicesStorePeers extends LedgerPeers {
   coordinator(): Pick<CoordinatorRpc, "topology" | "countedTopology" | "readyTopology">;
   followers: Followers;
+  /** the store of Namespaces; absent = ranges are kept for nobody */
+  labelSource?(): LabelSource;
   ipAddresses(): Pick<IPAddressesRpc & RepairedAddresses, "createMany" | "deleteMany" | "pendingReleases" | "restoreMany">;
 }
 
@@ -79,7 +84,7 @@ export interface ServicesStorePorts extends LedgerStorePorts, Pick<Config, "apiS
 
 export class ServicesStore
   extends ClusterStore<ServiceSupply>
-  implements Omit<ServicesStoreRpc, "fetch">, RepairedServices, RepairedNodePorts, ListedNodePorts, AuditedStore
+  implements Omit<ServicesStoreRpc, "fetch">, RepairedServices, RepairedNodePorts, ListedNodePorts, AuditedStore, LabelledStore
 {
   /** `default/kubernetes` */
   readonly defaultService: DefaultService;
@@ -92,12 +97,22 @@ export class ServicesStore
   readonly #nodePorts: NodePorts;
   readonly #nodePortMetrics: NodePortMetrics;
   readonly #counts: CountKeeper;
+  readonly #labels: NamespaceLabels;
   #bootstrapping: Promise<void> | undefined;
   /** what a crash may have left undone has been begun; undefined = not yet */
   #recovering: Promise<void> | undefined;
 
   constructor(ports: ServicesStorePorts) {
     const { clock, recorder, peers } = ports;
+    const labels = new NamespaceLabels({
+      clock,
+      source: () => {
+        if (!peers.labelSource) throw new Error("nobody tells the labels of namespaces");
+        return peers.labelSource();
+      },
+      namespace: (name) => peers.namespace(name),
+      isWanted: () => topology.cached !== undefined && isZoned(topology.cached),
+    });
     const refused = (): void => counts.refused();
     const metrics = new AllocationMetrics(ports.allocationCounts, refused);
     const nodePortMetrics = new NodePortMetrics(ports.ledger, refused);
@@ -111,7 +126,12 @@ export class ServicesStore
       kind: "service",
       holds: (key, address) => isHeldByStored(stored(key), address),
       otherStore: new ReleaseInquiry((asked) => peers.ipAddresses().pendingReleases(asked)),
-      services: { deleteAddresses: (items) => peers.ipAddresses().deleteMany(items), freeCounts: ports.freeCounts, metrics },
+      services: {
+        deleteAddresses: (items) => peers.ipAddresses().deleteMany(items),
+        freeCounts: ports.freeCounts,
+        metrics,
+        tenants: labels,
+      },
     });
     const { alarm, ledger, topology, pokeRepair } = parts;
     const pairing = new Pairing({ clock, recorder, ipAddresses: () => peers.ipAddresses() });
@@ -124,6 +144,7 @@ export class ServicesStore
       nodePortMetrics,
       pairing,
       topology,
+      labels,
       counts,
       head: () => this.store.revision,
       floor: () => this.store.floor,
@@ -146,8 +167,9 @@ export class ServicesStore
       filters: ports.filters,
       deliveries: () => this.deliveries,
     });
-    super(ports, extension, [defaultService, followers]);
+    super({ ...ports, peers: readingLabels(peers, labels) }, extension, [defaultService, followers]);
     this.#ports = ports;
+    this.#labels = labels;
     this.defaultService = defaultService;
     this.#extension = extension;
     this.#parts = parts;
@@ -250,6 +272,11 @@ export class ServicesStore
     return this.#nodePortRepair.nodePortRows();
   }
 
+  /** See LabelledStore. */
+  takeNamespaceLabels(changed: ToldNamespace[] | null): Promise<boolean> {
+    return Promise.resolve(this.#labels.take(changed));
+  }
+
   auditAll(): Promise<void> {
     void this.ledger.auditAll();
     return Promise.resolve();
@@ -327,4 +354,14 @@ export class ServicesStore
       recorder.log("warn", "the directory of clusters did not answer", { error: String(error) });
     }
   }
+}
+
+/** A create in a namespace that is not known to be open reads it: the labels come with that. */
+function readingLabels(peers: ServicesStorePeers, labels: NamespaceLabels): ServicesStorePeers {
+  const namespace = async (name: string): Promise<GetResult> => {
+    const answer = await peers.namespace(name);
+    labels.read(name, answer);
+    return answer;
+  };
+  return Object.assign(Object.create(peers) as ServicesStorePeers, { namespace });
 }

@@ -11,6 +11,7 @@ import type { CoordinatorSettings } from "./state/coordinator-settings";
 import type { CoordinatorState, CoordinatorStorage } from "./state/coordinator-storage";
 import { endTimes } from "./state/due-times";
 import { isPointless, isWorthIt, rested } from "./state/handoff-rules";
+import { writersOf } from "./state/topology-answer";
 import { type TopologyView, viewOf } from "./state/topology-view";
 
 /** Half of what an owner can be told of. */
@@ -110,7 +111,9 @@ function nextEpoch(view: TopologyView, storage: CoordinatorStorage): boolean {
 function updateReadiness(view: TopologyView, storage: CoordinatorStorage): boolean {
   let changed = false;
   for (const range of view.ranges) {
-    const ready = view.isAllocatable(range) && (range.ready || view.areSettled(view.ownersUnder([range])));
+    // From the first range that is kept for some namespaces on, every owner refuses stores that do not know of any.
+    const concerned = (): string[] => (view.cidrs.get(range.uid)?.tenancy ? writersOf(view) : view.ownersUnder([range]));
+    const ready = view.isAllocatable(range) && (range.ready || view.areSettled(concerned()));
     if (ready === range.ready) continue;
     storage.rangeSave({ uid: range.uid, prefix: range.prefix, ready });
     changed = true;

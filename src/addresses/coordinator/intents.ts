@@ -9,11 +9,12 @@
 import { SERVICE_CIDR_SEGMENTS_MAX } from "../rpc/limits";
 import type { Clock } from "../../core/base/ports";
 import type { Prefix } from "../../core/net/prefix";
-import { forbiddenField } from "../../api/meta/field-errors";
+import { forbiddenField, invalidValue } from "../../api/meta/field-errors";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { invalid, serviceUnavailable, type Status } from "../../api/meta/status";
 import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
+import { NAMESPACE_SELECTOR, pathOf, tenancyOf } from "../../api/registry/service-cidrs/tenancy";
 import { claimUnowned } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { CidrRow } from "./state/coordinator-storage";
@@ -51,8 +52,8 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
   admit(change: ProposedChange, operation: Operation<Fence>): Admission {
     const { after, before } = change;
     if (!before && after) addFinalizer(after);
-    const tooScattered = after && this.#tooScattered(after);
-    if (tooScattered) return { kind: "refuse", status: tooScattered };
+    const refusal = after && (this.#tooScattered(after) ?? this.#keptTwice(after, before));
+    if (refusal) return { kind: "refuse", status: refusal };
     const uid = before?.metadata?.uid;
     if (change.dryRun || !before || uid === undefined || !takesAway(before, after) || this.#isFenced(uid)) return { kind: "go" };
     if (this.ports.clock.now() >= operation.deadline) return { kind: "refuse", status: unconfirmed() };
@@ -112,6 +113,23 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
       `the ServiceCIDRs inside leave ${segments} separate segments of it, and one ServiceCIDR can have at most ${SERVICE_CIDR_SEGMENTS_MAX}: ` +
       "create a smaller range, or remove ServiceCIDRs that lie inside this one first";
     return invalid(serviceCIDRsDefinition, after.metadata?.name ?? "", [forbiddenField("spec.cidrs", detail)]);
+  }
+
+  /** Refuses a second selector for the same prefix: nobody could say which of them decides. */
+  #keptTwice(after: ServiceCIDR, before: ServiceCIDR | undefined): Status | undefined {
+    const selector = tenancyOf(after)?.selector;
+    const isSame = before && tenancyOf(before)?.selector === selector && before.spec?.cidrs?.length === after.spec?.cidrs?.length;
+    if (selector === undefined || isSame) return undefined;
+    const view = this.ports.view();
+    const name = after.metadata?.name ?? "";
+    for (const prefix of after.spec?.cidrs ?? []) {
+      const others = view.rangesIn(storedPrefix(prefix)).filter((range) => range.prefix === prefix);
+      const other = others.map(({ uid }) => view.cidrs.get(uid)).find((row) => row?.tenancy && row.name !== name);
+      if (!other) continue;
+      const detail = `ServiceCIDR ${JSON.stringify(other.name)} has ${prefix}, too, and a selector of its own: one alone decides about a prefix`;
+      return invalid(serviceCIDRsDefinition, name, [invalidValue(pathOf(NAMESPACE_SELECTOR), selector, detail)]);
+    }
+    return undefined;
   }
 
   /** Sets the fence and waits for the owners. A Status = the write is refused. */

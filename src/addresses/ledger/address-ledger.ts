@@ -16,7 +16,7 @@ import { orderedUuid } from "../../core/base/ordered-uuid";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Holder, HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
-import { AddressSupply, type OtherStore } from "./address-supply";
+import { AddressSupply, type OtherStore, type Tenants } from "./address-supply";
 import { LedgerAudit } from "./ledger-audit";
 import type { Allocation, LedgerStorage } from "./ledger-storage";
 import { PendingReleases } from "./pending-releases";
@@ -38,6 +38,7 @@ export interface LedgerPorts {
   /** whether the stored object at `key` holds the address (canonical text) now; one that cannot be read keeps what it may hold */
   holds(key: string, address: string): boolean;
   deleteAddresses?(items: IPAddressDelete[]): Promise<void>;
+  tenants?: Tenants;
   otherStore: OtherStore;
   wakeAt(time: number): void;
 }

@@ -6,13 +6,14 @@ import { withTimeout } from "../../core/base/timeout";
 import { familyOfText } from "../../core/net/family";
 import { PacedLog } from "../../core/telemetry/paced-log";
 import type { Topology } from "../rpc/topology";
-import type { ServiceCIDRRpc } from "../rpc/service-cidr";
+import { ANY_ZONE, type Holder, type ServiceCIDRRpc } from "../rpc/service-cidr";
 import { type Draw, rangeOf } from "../topology/route";
+import { fullText, isZoned, placeOf, placesFor, refusalOf, type TenantLabels } from "../topology/tenants";
 import { OwnerDraws } from "./owner-draws";
 import { OwnerQueue } from "./owner-queue";
 import type { PendingReleases } from "./pending-releases";
-import { begin, next, passedIn, type TakeState } from "./take";
-import type { TakeAnswer, TakeStep } from "./take-step";
+import { begin, next, passedIn, placeIn, type TakeState } from "./take";
+import type { TakeAnswer, TakeStep, Tenancy } from "./take-step";
 import { TakeTrace } from "./take-trace";
 import { COUNT_TIMEOUT_MS, type TopologySource } from "./topology-source";
 import type { AskedAddress, SupplyResult, WantedAddress } from "./wanted-address";
@@ -37,8 +38,17 @@ export interface SupplyPorts {
   releases: Pick<PendingReleases, "isPending" | "goneOf" | "hurry">;
   otherStore: OtherStore;
   owner(uid: string): Pick<ServiceCIDRRpc, "allocate" | "seed">;
+  /** for whom ranges may be kept; absent where addresses are taken for other objects than Services */
+  tenants?: Tenants;
 }
 
+/** TenantLabels of namespaces, for topologies in which ranges are kept for some of them. */
+export interface Tenants {
+  /** Rejects when they cannot be learned now. */
+  labelsOf(namespace: string): Promise<TenantLabels> | TenantLabels;
+}
+
+const NO_TENANCY: Tenancy = {};
 const RETRY_BASE_MS = 5;
 const RETRY_MAX_MS = 500;
 /** How long dynamic requests may take static addresses on the Coordinator's word that no dynamic one is free. */
@@ -75,7 +85,7 @@ export class AddressSupply {
       trace.add(step, answer, clock.now());
       state = next(state, answer, clock.now());
     }
-    const { result } = state.step;
+    const result = this.#explained(state, state.step.result);
     const durationMs = clock.now() - trace.start;
     this.#count(state, result, durationMs);
     if (durationMs > SLOW_MS) {
@@ -84,6 +94,13 @@ export class AddressSupply {
       this.#slow.add(() => ({ family, address, outcome, durationMs, steps: trace.text }));
     }
     return result;
+  }
+
+  /** Where ranges are kept for the Services of some namespaces, "range is full" alone would mislead. */
+  #explained({ view, wanted: { family, address, holder }, places }: TakeState, result: SupplyResult): SupplyResult {
+    if (result.ok || result.reason !== "full" || address !== "" || !view || !places || places[0] === ANY_ZONE) return result;
+    const detail = fullText(view, family, holder.namespace, places);
+    return detail === undefined ? result : { ...result, detail };
   }
 
   #do(step: Exclude<TakeStep, { kind: "end" }>, state: TakeState, mintToken: () => string): Promise<TakeAnswer> {
@@ -117,21 +134,43 @@ export class AddressSupply {
     const view = await this.#view();
     if (!view) return { kind: "draw", view };
     const { wanted, bound } = state;
-    const draw = bound ?? this.#draws.draw(view, wanted, passedIn(state, view));
+    const tenancy = isZoned(view) ? await this.#tenancy(view, wanted) : NO_TENANCY;
+    if (!tenancy) return { kind: "draw", view: undefined };
+    const zone = tenancy.places?.[placeIn(state, view)] ?? tenancy.places?.[0];
+    const draw = bound ?? (tenancy.kept === undefined ? this.#draws.draw(view, wanted, passedIn(state, view), zone) : undefined);
     // Read before the call: a release that comes later does not count for this request.
     const { releases } = this.ports;
-    const isPending = (wanted.address !== "" || !draw) && releases.isPending(wanted, view);
-    return { kind: "draw", view, draw, isPending, gone: releases.goneOf(wanted.family), isStaticOpen: this.#staticUntil > clock.now() };
+    const isPending = (wanted.address !== "" || !draw) && releases.isPending(wanted, view, zone);
+    const gone = releases.goneOf(wanted.family);
+    return { kind: "draw", view, draw, isPending, gone, isStaticOpen: this.#staticUntil > clock.now(), ...tenancy };
   }
 
-  async #ask({ ownerUid, band }: Draw, wanted: WantedAddress, token: string): Promise<TakeAnswer> {
+  /** Where the request may take from; undefined = the labels of its namespace cannot be learned now. */
+  async #tenancy(view: Topology, { family, address, holder, isHeld }: WantedAddress): Promise<Tenancy | undefined> {
+    const { tenants } = this.ports;
+    if (isHeld || !tenants || isDefaultService(holder)) return { places: [ANY_ZONE] };
+    const { namespace } = holder;
+    let labels = tenants.labelsOf(namespace);
+    if (labels instanceof Promise) {
+      try {
+        labels = await labels;
+      } catch {
+        return undefined;
+      }
+    }
+    if (address === "") return { places: placesFor(view, family, labels) };
+    const kept = refusalOf(view, { family, address }, { namespace, labels });
+    return { places: [placeOf(view, address)], ...(kept === undefined ? {} : { kept }) };
+  }
+
+  async #ask({ ownerUid, band, zone }: Draw, wanted: WantedAddress, token: string): Promise<TakeAnswer> {
     let queue = this.#queues.get(ownerUid);
     if (!queue) {
       queue = new OwnerQueue(ownerUid, this.ports);
       this.#queues.set(ownerUid, queue);
     }
     const { holder, family, address } = wanted;
-    const item = { token, holder, family, address };
+    const item = { token, holder, family, address, ...(zone === undefined ? {} : { zone }) };
     const attempt = await queue.ask(band === "dynamic" ? { ...item, dynamicOnly: true } : item);
     // A refresh of the counts is under way: this request waits for its result.
     return { kind: "ask", token, attempt: this.#recounting ? { ...attempt, isSurprise: true } : attempt };
@@ -172,7 +211,9 @@ export class AddressSupply {
 
   async #view(): Promise<Topology | undefined> {
     try {
-      return this.ports.topology.forDraw ?? (await this.ports.topology.current());
+      const { topology } = this.ports;
+      const view = topology.forDraw ?? (await topology.current());
+      return isZoned(view) && topology.isOld ? await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, topology.refresh()) : view;
     } catch {
       return undefined;
     }
@@ -200,4 +241,9 @@ export class AddressSupply {
       else metrics.failed(cidr, band);
     }
   }
+}
+
+/** It keeps the address that the configuration gives it, whomever its range is kept for. */
+export function isDefaultService({ namespace, name }: Pick<Holder, "namespace" | "name">): boolean {
+  return namespace === "default" && name === "kubernetes";
 }

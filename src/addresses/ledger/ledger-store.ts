@@ -10,7 +10,7 @@ import type { RepairedOwner } from "../rpc/repair";
 import type { HolderKind, ServiceCIDRRpc } from "../rpc/service-cidr";
 import { openTopology } from "../topology/topology-copy";
 import { AddressLedger } from "./address-ledger";
-import type { OtherStore } from "./address-supply";
+import type { OtherStore, Tenants } from "./address-supply";
 import type { FreeCountStorage } from "./free-counts";
 import type { LedgerStorage } from "./ledger-storage";
 import { TopologySource } from "./topology-source";
@@ -48,6 +48,7 @@ export interface LedgerHolders {
     deleteAddresses(items: IPAddressDelete[]): Promise<void>;
     freeCounts: FreeCountStorage;
     metrics: AllocationMetrics;
+    tenants?: Tenants;
   };
 }
 
@@ -79,6 +80,7 @@ export function ledgerParts(ports: LedgerStorePorts, { kind, holds, otherStore, 
     holds,
     otherStore,
     ...(services ? { deleteAddresses: services.deleteAddresses, metrics: services.metrics } : {}),
+    ...(services?.tenants ? { tenants: services.tenants } : {}),
   });
   const pokeRepair = throttled(clock, REPAIR_POKE_INTERVAL_MS, () => {
     void peers

@@ -4,8 +4,10 @@
  */
 import type { Clock, Random } from "../../core/base/ports";
 import type { Family } from "../../core/net/family";
+import { OPEN_ZONE } from "../../core/net/zones";
+import { ANY_ZONE } from "../rpc/service-cidr";
 import type { Topology } from "../rpc/topology";
-import { type Draw, drawOwner, ownerOf } from "../topology/route";
+import { type Draw, drawInZone, drawOwner, ownerOf } from "../topology/route";
 import type { FreeCounts } from "./free-counts";
 import type { PassedOver } from "./take-step";
 
@@ -26,12 +28,24 @@ export class OwnerDraws {
 
   constructor(private readonly ports: DrawPorts) {}
 
-  /** The owner of the address (canonical text), or for "" any one that may have room; undefined = none is left. */
-  draw(topology: Topology, { family, address }: { family: Family; address: string }, passed: PassedOver): Draw | undefined {
+  /**
+   * The owner of the address (canonical text), or for "" any one that may have room; undefined = none is left.
+   *
+   * @param zone where zones are kept apart: the one that the address is to be in
+   */
+  draw(topology: Topology, { family, address }: { family: Family; address: string }, passed: PassedOver, zone?: string): Draw | undefined {
     if (address) {
       const ownerUid = ownerOf(topology, address);
-      return ownerUid === undefined ? undefined : { ownerUid, band: "static" };
+      return ownerUid === undefined ? undefined : { ownerUid, band: "static", ...inZone(zone) };
     }
+    if (zone !== undefined && zone !== OPEN_ZONE && zone !== ANY_ZONE) {
+      return drawInZone(topology, zone, { random: this.ports.random, full: passed });
+    }
+    const draw = this.#drawOpen(topology, family, passed);
+    return draw && zone !== undefined ? { ...draw, zone } : draw;
+  }
+
+  #drawOpen(topology: Topology, family: Family, passed: PassedOver): Draw | undefined {
     const key = family + keyOf(passed);
     const known = this.#drawn.get(key);
     if (known !== undefined) return known;
@@ -64,6 +78,10 @@ export class OwnerDraws {
     }
     return drawOwner(topology, family, { random, freeOf, full });
   }
+}
+
+function inZone(zone: string | undefined): Pick<Draw, "zone"> {
+  return zone === undefined ? {} : { zone };
 }
 
 /** Equal for those who pass over the same owners. */

@@ -5,6 +5,7 @@ import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { Family } from "../../core/net/family";
 import type { AllocateAnswer, AllocateItem, AllocateResult, FreeCount, ServiceCIDRRpc } from "../rpc/service-cidr";
+import { OPEN_ZONE } from "../../core/net/zones";
 import { sizesOf } from "../topology/route";
 import type { Attempt } from "./take-step";
 import type { TopologySource } from "./topology-source";
@@ -80,12 +81,23 @@ export class OwnerQueue {
     if (!cached || full.length === 0) return NO_ITEMS;
     const leftOf = (family: Family): FreeCount => {
       const left = { ...counts.freeOf(this.ownerUid, family, sizesOf(cached, this.ownerUid, family)) };
-      for (const [i, result] of results.entries()) if (result.ok && items[i]?.family === family) left[result.scope]--;
+      for (const [i, result] of results.entries())
+        if (result.ok && items[i]?.family === family && !isElsewhere(items[i])) left[result.scope]--;
       return left;
     };
     const left = { IPv4: leftOf("IPv4"), IPv6: leftOf("IPv6") };
-    return new Set(full.filter(({ family, dynamicOnly }) => left[family].dynamic > 0 || (!dynamicOnly && left[family].static > 0)));
+    return new Set(
+      full.filter(
+        ({ family, dynamicOnly, zone }) =>
+          !isElsewhere({ zone }) && (left[family].dynamic > 0 || (!dynamicOnly && left[family].static > 0)),
+      ),
+    );
   }
+}
+
+/** Counts are of what no zone has. */
+function isElsewhere(item: Pick<AllocateItem, "zone"> | undefined): boolean {
+  return item?.zone !== undefined && item.zone !== OPEN_ZONE;
 }
 
 function isFull(result: AllocateResult | undefined): boolean {

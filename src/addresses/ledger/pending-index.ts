@@ -58,6 +58,12 @@ export class PendingIndex {
     return [...(this.#tokensOf.get(address) ?? [])];
   }
 
+  /** Whether a pending address meets the test. Looks at every row. */
+  someAddress(test: (address: string) => boolean): boolean {
+    for (const address of this.#addressOf.values()) if (test(address)) return true;
+    return false;
+  }
+
   /** Whether an address of the family is pending that a range of the topology gives out. The first question about a topology looks at every row. */
   hasGivenOut(topology: Topology, family: Family): boolean {
     if (this.#givenOut?.topology !== topology) {

@@ -11,7 +11,9 @@ import { PENDING_RELEASES_MAX, SUPPLY_BATCH_MAX } from "../rpc/limits";
 import { chunksOf } from "../../core/base/chunks";
 import { leastOf } from "../../core/base/extremes";
 import type { Recorder } from "../../core/base/ports";
+import { OPEN_ZONE } from "../../core/net/zones";
 import type { Topology } from "../rpc/topology";
+import { placeOf } from "../topology/tenants";
 import type { IPAddressDelete } from "../rpc/ip-addresses";
 import { PendingIndex } from "./pending-index";
 import { ReleaseLists } from "./release-lists";
@@ -123,11 +125,12 @@ export class PendingReleases {
 
   /**
    * Whether an address that was given back may still be taken at its owner: the wanted one, or for "" any that a range of the topology gives out.
-   * Only a question for "" needs a topology.
+   * Only a question for "" needs a topology. With a zone the answer is of addresses in it.
    */
-  isPending({ family, address }: AskedAddress, topology: Topology | undefined): boolean {
+  isPending({ family, address }: AskedAddress, topology: Topology | undefined, zone: string = OPEN_ZONE): boolean {
     if (this.count === 0) return false;
     if (address) return this.#index.tokensOf(address).length > 0;
+    if (topology && zone !== OPEN_ZONE) return this.#index.someAddress((pending) => placeOf(topology, pending) === zone);
     return topology !== undefined && this.#index.hasGivenOut(topology, family);
   }
 

@@ -24,8 +24,11 @@ export type TakeStep =
   | { kind: "draw"; pause: number; resting?: { ownerUid: string; isStale: boolean } }
   /** Ask the owner; without a token with a fresh one. */
   | { kind: "ask"; draw: Draw; token: string | undefined }
-  /** Ask the Coordinator for its topology. `why`: nobody owns the address, owners are busy, the segment moved, no range gives the address out. */
-  | { kind: "compare"; why: "noOwner" | "busy" | "moved" }
+  /**
+   * Ask the Coordinator for its topology. `why`: nobody owns the address, owners are busy, the segment moved. Or no owner in the zone has an address
+   * left, the address is kept for others, no range gives the address out.
+   */
+  | { kind: "compare"; why: "noOwner" | "busy" | "moved" | "zoneFull" | "kept" }
   | { kind: "compare"; why: "notAllocatable"; draw: Draw; epoch: number }
   /** Ask the Coordinator to count what every owner has free, for this request: before "full". */
   | { kind: "count" }
@@ -39,14 +42,21 @@ export type TakeStep =
   | { kind: "hurry" }
   | { kind: "end"; result: SupplyResult };
 
+/** What zones mean for a request; of a topology without any nothing. */
+export interface Tenancy {
+  places?: readonly string[];
+  kept?: string;
+}
+
 /** The answer to the step of the same kind. A topology that is undefined did not come in time. */
 export type TakeAnswer =
   | { kind: "draw"; view: undefined }
   /**
+   * `places`: where zones are kept apart, where the request may take from, in order. `kept`: why the address that it names is in none of them.
    * `isPending`: a release may make a refusal wrong. `gone`: how many releases of the family had gone through by then. `isStaticOpen`: static bands
    * may be entered on the word of the last recount.
    */
-  | { kind: "draw"; view: Topology; draw: Draw | undefined; isPending: boolean; gone: number; isStaticOpen: boolean }
+  | ({ kind: "draw"; view: Topology; draw: Draw | undefined; isPending: boolean; gone: number; isStaticOpen: boolean } & Tenancy)
   | { kind: "ask"; token: string; attempt: Attempt }
   | { kind: "compare"; view: Topology | undefined }
   | { kind: "count"; view: Topology | undefined }

@@ -28,6 +28,7 @@
  */
 import { assertNever } from "../../core/base/assert";
 import { familyOfText } from "../../core/net/family";
+import { OPEN_ZONE } from "../../core/net/zones";
 import type { Topology } from "../rpc/topology";
 import { type Draw, knows, ownerOf, ownersWith } from "../topology/route";
 import type { Attempt, PassedOver, TakeAnswer, TakeStep } from "./take-step";
@@ -53,6 +54,11 @@ export interface TakeState {
   /** the counts have been brought up to date for this request, as far as they can be */
   readonly isRecounted: boolean;
   readonly pauses: number;
+  /** of the last draw: where the request may take from, if zones are kept apart, and which place it has come to */
+  readonly places: readonly string[] | undefined;
+  readonly place: number;
+  /** the Coordinator was asked since a topology said that the address is kept for others */
+  readonly isKept: boolean;
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
@@ -74,6 +80,9 @@ export function begin(wanted: WantedAddress, deadline: number, now: number): Tak
     elsewhere: wanted.isHeld ? "clear" : "unasked",
     isRecounted: false,
     pauses: 0,
+    places: undefined,
+    place: 0,
+    isKept: false,
   };
   return drawAgain(state, now, { pause: false });
 }
@@ -81,6 +90,11 @@ export function begin(wanted: WantedAddress, deadline: number, now: number): Tak
 /** Who is passed over in a draw by this view: what an owner said at another epoch does not count. */
 export function passedIn(state: TakeState, view: Topology): PassedOver {
   return state.view?.epoch === view.epoch ? state.passed : NONE_PASSED;
+}
+
+/** The place that a request has come to in this view. */
+export function placeIn(state: TakeState, view: Topology): number {
+  return state.view?.epoch === view.epoch ? state.place : 0;
 }
 
 /** The state after the answer to `state.step`, which came at `now`. */
@@ -113,17 +127,22 @@ export function next(state: TakeState, answer: TakeAnswer, now: number): TakeSta
 
 function drawn(
   state: TakeState,
-  { view, draw, isPending, gone, isStaticOpen }: Extract<TakeAnswer, { kind: "draw"; view: Topology }>,
+  { view, draw, isPending, gone, isStaticOpen, places, kept }: Extract<TakeAnswer, { kind: "draw"; view: Topology }>,
 ): TakeState {
   const { wanted, bound } = state;
   const passed = passedIn(state, view);
-  const at: TakeState = { ...state, view, passed, isPending, gone };
+  const at: TakeState = { ...state, view, passed, isPending, gone, places, place: placeIn(state, view) };
+  // As every refusal only by the Coordinator's newest topology (rule 17).
+  if (kept !== undefined)
+    return state.isKept ? end(at, { ok: false, reason: "kept", detail: kept }) : { ...at, step: { kind: "compare", why: "kept" } };
   if (!draw) {
     if (passed.isBusy) return { ...at, step: { kind: "compare", why: "busy" } };
     if (wanted.address) return { ...at, step: { kind: "compare", why: "noOwner" } };
-    return { ...at, step: at.elsewhere === "clear" ? { kind: "count" } : { kind: "inquire", before: "full" } };
+    return { ...at, step: at.elsewhere === "clear" ? countStep(at) : { kind: "inquire", before: "full" } };
   }
-  const entersStaticBand = draw.band === "static" && !wanted.address && !bound && !passed.isBusy;
+  // In a zone the static band is drawn only when every owner has said that its dynamic band is full.
+  const isCounted = draw.zone === undefined || draw.zone === OPEN_ZONE;
+  const entersStaticBand = isCounted && draw.band === "static" && !wanted.address && !bound && !passed.isBusy;
   if (entersStaticBand && !isStaticOpen) return { ...at, step: { kind: "recount", why: "staticBand" } };
   const token = state.asked?.ownerUid === draw.ownerUid ? state.asked.token : undefined;
   return { ...at, step: { kind: "ask", draw, token } };
@@ -182,6 +201,14 @@ function boundAfter({ bound }: TakeState, draw: Draw, result: Attempt["result"])
 function compared(state: TakeState, view: Topology | undefined, now: number): TakeState {
   const { wanted, step } = state;
   if (step.kind !== "compare" || step.why === "moved") return drawAgain(state, now);
+  const isOfNow = view !== undefined && view.epoch === state.view?.epoch;
+  if (step.why === "kept") return drawAgain({ ...state, isKept: view !== undefined }, now, { pause: view === undefined });
+  if (step.why === "zoneFull") {
+    if (isOfNow && state.isPending) return { ...state, step: { kind: "hurry" } };
+    if (!isOfNow || state.elsewhere !== "clear") return drawAgain({ ...state, passed: NONE_PASSED }, now);
+    const isLast = state.place + 1 >= (state.places?.length ?? 0);
+    return isLast ? refuse(state, "full") : drawAgain({ ...state, place: state.place + 1, passed: NONE_PASSED }, now, { pause: false });
+  }
   if (step.why === "notAllocatable") {
     const { draw, epoch } = step;
     const isCurrent = view !== undefined && ownerOf(view, wanted.address) === draw.ownerUid && knows(view, draw.ownerUid, epoch);
@@ -205,8 +232,14 @@ function inquired(before: TakeState, isPending: boolean | undefined, now: number
   const { step } = before;
   const state: TakeState = { ...before, elsewhere: isPending === false ? "clear" : "open" };
   // An owner may have room that nobody knew of, whatever is pending.
-  if (step.kind === "inquire" && step.before === "full") return { ...state, step: { kind: "count" } };
+  if (step.kind === "inquire" && step.before === "full") return { ...state, step: countStep(state) };
   return drawAgain(state, now, { pause: state.elsewhere === "open" });
+}
+
+/** How "full" is confirmed: the owners of a zone have all said so, so that only their configuration is compared. */
+function countStep({ places, place }: TakeState): TakeStep {
+  const zone = places?.[place];
+  return zone === undefined || zone === OPEN_ZONE ? { kind: "count" } : { kind: "compare", why: "zoneFull" };
 }
 
 /** What a client is told by a counted topology when no owner is left to ask; undefined = some owner has room, or was not counted. */

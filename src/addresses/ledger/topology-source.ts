@@ -3,6 +3,7 @@ import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { CoordinatorRpc, Topology } from "../rpc/topology";
+import { isZoned } from "../topology/tenants";
 import { FreeCounts, type FreeCountStorage } from "./free-counts";
 
 /** A view that is older is asked for again behind the draw that finds it so: ranges that became Ready since get their share of the next ones. */
@@ -15,6 +16,8 @@ export class TopologySource {
   readonly counts: FreeCounts;
   /** when the topology last came, or was last asked for (ms since the epoch) */
   #seenAt = 0;
+  /** when the topology last came (ms since the epoch) */
+  #cameAt = 0;
   #topology: Topology | undefined;
   /** the published copy is read once */
   #reading: Promise<Topology | undefined> | undefined;
@@ -51,18 +54,24 @@ export class TopologySource {
   async #firstView(asked: Promise<Topology>): Promise<Topology> {
     this.#reading ??= this.published && withTimeout(this.clock, RPC_TIMEOUT_MS, this.published()).catch(() => undefined);
     const copy = await this.#reading;
-    // The counts of owners are kept: an old copy may not know of all of them.
-    return copy ? (this.#topology ??= copy) : asked;
+    // The counts of owners are kept: an old copy may not know of all of them. Whom ranges are kept for no copy says, because it may be of any age.
+    return copy && !isZoned(copy) ? (this.#topology ??= copy) : asked;
   }
 
   /** The cached topology if there is one, for a draw; never waits for a newer one, but sees to it that an old one does not stay. */
   get forDraw(): Topology | undefined {
     const now = this.clock.now();
-    if (this.#topology && now - this.#seenAt >= VIEW_AGE_MS_MAX) {
+    const ageMax = this.#topology && isZoned(this.#topology) ? VIEW_AGE_MS_MAX / 2 : VIEW_AGE_MS_MAX;
+    if (this.#topology && now - this.#seenAt >= ageMax) {
       this.#seenAt = now;
       if (!this.#plain.underWay) void this.#plain.begin().catch(() => undefined);
     }
     return this.#topology;
+  }
+
+  /** Whether the cached topology is too old to say for whom ranges are kept. */
+  get isOld(): boolean {
+    return this.clock.now() - this.#cameAt >= VIEW_AGE_MS_MAX;
   }
 
   /** The cached topology if there is one, for synchronous decisions. */
@@ -83,7 +92,7 @@ export class TopologySource {
   /** Keeps the newer of two views. */
   adopt(topology: Topology): Topology {
     if (this.#topology && topology.epoch < this.#topology.epoch) return this.#topology;
-    this.#seenAt = this.clock.now();
+    this.#seenAt = this.#cameAt = this.clock.now();
     this.counts.adopt(topology);
     // Decisions keep what they have worked out of a view by its identity.
     if (!this.#topology || !isSame(this.#topology, topology)) this.#topology = topology;
@@ -93,13 +102,17 @@ export class TopologySource {
 
 /** Whether two views route alike; free counts are hints, which `FreeCounts` has taken already. */
 function isSame(a: Topology, b: Topology): boolean {
-  if (a.epoch !== b.epoch || a.withoutBands !== b.withoutBands) return false;
+  if (a.epoch !== b.epoch || a.withoutBands !== b.withoutBands || a.zoned !== b.zoned) return false;
   if (a.claims.length !== b.claims.length || a.ranges.length !== b.ranges.length || a.owners.length !== b.owners.length) return false;
   return (
     a.claims.every(({ prefix, ownerUid }, i) => prefix === b.claims[i]?.prefix && ownerUid === b.claims[i].ownerUid) &&
-    a.ranges.every(({ prefix, name }, i) => prefix === b.ranges[i]?.prefix && name === b.ranges[i].name) &&
+    a.ranges.every((range, i) => isSameRange(range, b.ranges[i])) &&
     a.owners.every(({ uid, epoch }, i) => uid === b.owners[i]?.uid && epoch === b.owners[i].epoch)
   );
+}
+
+function isSameRange(a: Topology["ranges"][number], b: Topology["ranges"][number] | undefined): boolean {
+  return a.prefix === b?.prefix && a.name === b.name && a.selector === b.selector && a.whenFull === b.whenFull;
 }
 
 /**

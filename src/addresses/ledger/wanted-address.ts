@@ -27,7 +27,10 @@ export type SupplyRefusal =
   | "noRange"
   | "taken"
   | "outOfRange"
+  /** the address is in a range that is kept for others, or outside of those that are kept for the Service's namespace */
+  | "kept"
   /** no decision before the deadline */
   | "unavailable";
 
-export type SupplyResult = { ok: true; taken: TakenAddress } | { ok: false; reason: SupplyRefusal };
+/** `detail`: what zones have to do with the refusal, for the client. */
+export type SupplyResult = { ok: true; taken: TakenAddress } | { ok: false; reason: SupplyRefusal; detail?: string };

@@ -31,7 +31,15 @@ export interface AllocateItem {
   address: string;
   /** dynamic: "full" as soon as the dynamic bands are used up, because another owner may still have room in its own */
   dynamicOnly?: true;
+  /**
+   * Where zones are kept apart (`OwnerConfig.zoned`): the only zone that the address may be in, "" = in none; ANY_ZONE = the caller needs not be judged.
+   * Absent = the caller knows of no zones.
+   */
+  zone?: string;
 }
+
+/** For addresses that no zone refuses: those of `default/kubernetes`, and of objects that hold them already. */
+export const ANY_ZONE = "*";
 
 export type AllocateRefusal =
   /** every allocatable address of the family that this owner has is taken */
@@ -39,7 +47,7 @@ export type AllocateRefusal =
   | "taken"
   /** static: the address is owned, but no Ready range makes it usable */
   | "notAllocatable"
-  /** outside the owned segments, retired, or never configured: compare with the Coordinator */
+  /** outside the owned segments, outside the zone that is asked for, retired, or never configured: compare with the Coordinator */
   | "stale"
   | "frozen"
   /** the token was released before this (late) call arrived */
@@ -83,6 +91,10 @@ export interface OwnerConfig {
   withoutBands?: true;
   /** `seed` takes back no lost row of a Service: what Services hold is being counted, and empty segments may be taken away */
   closed?: true;
+  /** prefixes of `ranges` that are kept for the Services of some namespaces (topology/tenants.ts); absent = none of them is */
+  zones?: string[];
+  /** some range of the cluster is kept so: the owner answers `stale` to a store that does not know it */
+  zoned?: true;
   /** for ever: the owner answers `stale` to everything, and keeps only its last epoch */
   retired: boolean;
 }

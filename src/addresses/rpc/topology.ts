@@ -8,13 +8,23 @@ export interface Claim {
   ownerUid: string;
 }
 
+/** For which namespaces a range is kept (topology/tenants.ts). */
+export interface RangeTenancy {
+  /** label selector over Namespaces */
+  selector: string;
+  /** whether its Services take from elsewhere once the range is full; absent = they fail */
+  whenFull?: "Any";
+}
+
 /** What a router needs to pick an owner. An old topology leads to `stale`, never to a double allocation. */
 export interface Topology {
   epoch: number;
   /** disjoint */
   claims: Claim[];
-  /** prefixes that give out addresses now (Ready, seeded, not deleting), with the name of their ServiceCIDR */
-  ranges: { prefix: string; name: string }[];
+  /** prefixes that give out addresses now (Ready, seeded, not deleting), with the name of their ServiceCIDR, and whom they are kept for */
+  ranges: ({ prefix: string; name: string } & Partial<RangeTenancy>)[];
+  /** some range is kept for the Services of some namespaces */
+  zoned?: true;
   /** the ranges have no static bands: the gate ServiceIPStaticSubrange is off */
   withoutBands?: true;
   /**

@@ -19,16 +19,28 @@ export interface Holdings {
   receiving: readonly Receiving[];
   /** the ranges have static bands */
   withStatic: boolean;
+  /** some range of the cluster is kept for the Services of some namespaces */
+  zoned?: boolean;
+}
+
+/** A range that gives out addresses. */
+export interface GivingRange extends NamedPrefix {
+  /** it is kept for the Services of some namespaces */
+  isKept?: boolean;
 }
 
 /** The content for an owner; `allocatableIn` answers the ranges that give out addresses now and share one with a prefix. */
 export function ownerContent(
-  { owned, frozen, receiving, withStatic }: Holdings,
-  allocatableIn: (prefix: Prefix) => readonly NamedPrefix[],
+  { owned, frozen, receiving, withStatic, zoned }: Holdings,
+  allocatableIn: (prefix: Prefix) => readonly GivingRange[],
 ): OwnerContent {
   const ranges = new Map<string, NamedPrefix>();
+  const zones = new Map<string, NamedPrefix>();
   for (const segment of owned) {
-    for (const range of allocatableIn(segment.parsed)) ranges.set(range.prefix, range);
+    for (const range of allocatableIn(segment.parsed)) {
+      ranges.set(range.prefix, range);
+      if (range.isKept) zones.set(range.prefix, range);
+    }
   }
   return {
     owned: inOrder(owned),
@@ -37,6 +49,8 @@ export function ownerContent(
     receiving: [...receiving].sort((a, b) => a.handoff - b.handoff),
     retired: false,
     ...(withStatic ? {} : { withoutBands: true as const }),
+    ...(zones.size > 0 ? { zones: inOrder([...zones.values()]) } : {}),
+    ...(zoned ? { zoned: true as const } : {}),
   };
 }
 

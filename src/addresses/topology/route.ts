@@ -6,14 +6,16 @@ import type { Random } from "../../core/base/ports";
 import { parseAddress } from "../../core/net/address";
 import { bandsOf, type Band, staticBandOf } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
-import { type Interval, intersect, memberAt, normalize, overlap, sizeOf } from "../../core/net/interval";
+import { type Interval, intersect, memberAt, normalize, overlap, sizeOf, subtract } from "../../core/net/interval";
 import { formatPrefix, IPV4_MAPPED, lastOf, type Prefix, relation } from "../../core/net/prefix";
 import { isUsableIn, usableOf } from "../../core/net/usable";
+import { OPEN_ZONE, partsInEach, partsWithin, zoneAt } from "../../core/net/zones";
 import type { Topology } from "../rpc/topology";
 import type { FreeCount } from "../rpc/service-cidr";
 import { PrefixIndex } from "./prefix-index";
 import { rangeIndex } from "./range-index";
 import { storedPrefix } from "./stored-prefix";
+import { zonePartsOf } from "./tenants";
 
 /** The ranges of one family under an owner, and how many addresses they give out there by band, taken ones included. */
 interface OwnerRanges {
@@ -26,6 +28,8 @@ interface Routes {
   ranges: PrefixIndex<Prefix>;
   /** per family, the owners with an allocatable address */
   holdings: Record<Family, ReadonlyMap<string, OwnerRanges>>;
+  /** by zone, the owners with an allocatable address in it; undefined = not worked out yet */
+  zones: ReadonlyMap<string, ReadonlyMap<string, FreeCount>> | undefined;
   epochs: ReadonlyMap<string, number>;
 }
 
@@ -55,18 +59,19 @@ export function isOf(topology: Topology, ownerUid: string, epoch: number): boole
   return epoch === routes(topology).epochs.get(ownerUid);
 }
 
-/** How many addresses of the family the owner may give out, by band, taken ones included. */
+/** How many addresses of the family that no zone has the owner may give out, by band, taken ones included. */
 export function sizesOf(topology: Topology, ownerUid: string, family: Family): FreeCount {
   return routes(topology).holdings[family].get(ownerUid)?.size ?? NO_SIZE;
 }
 
-/** The owners that may give out addresses of the family. */
+/** The owners that may give out addresses of the family that no zone has. */
 export function ownersWith(topology: Topology, family: Family): string[] {
   return [...routes(topology).holdings[family].keys()];
 }
 
-/** The band of an address; undefined = no range gives it out. */
+/** The band of an address that no zone has; undefined = a zone has it, or no range gives it out. */
 export function bandOf(topology: Topology, family: Family, address: bigint): Band | undefined {
+  if (zoneAt(zonePartsOf(topology, family), address) !== OPEN_ZONE) return undefined;
   const bands = bandsOf(routes(topology).ranges.containing(family, address), !topology.withoutBands);
   if (memberAt(bands.dynamic, address)) return "dynamic";
   return memberAt(bands.static, address) ? "static" : undefined;
@@ -92,6 +97,8 @@ export function rangeOf(topology: Topology, ownerUid: string, family: Family, ad
 export interface Draw {
   ownerUid: string;
   band: Band;
+  /** the zone that the address may be in (AllocateItem); absent = the topology knows of none */
+  zone?: string;
 }
 
 /** What a draw depends on besides the topology. */
@@ -121,6 +128,24 @@ export function drawOwner(topology: Topology, family: Family, { random, freeOf, 
   return undefined;
 }
 
+/**
+ * Draws an owner for a dynamic pick in a zone, with a probability proportional to what it may give out there, taken or not. undefined when all
+ * have answered that they are full.
+ */
+export function drawInZone(topology: Topology, zone: string, { random, full }: Pick<DrawChoice, "random" | "full">): Draw | undefined {
+  const known = routes(topology);
+  const sizes = (known.zones ??= zoneSizes(topology, known.ranges)).get(zone);
+  for (const band of ["dynamic", "static"] as const) {
+    const weights = [...(sizes ?? [])].filter(([ownerUid, size]) => size[band] > 0 && !full[band].has(ownerUid));
+    const ownerUid = drawWeighted(
+      weights.map(([uid, size]) => [uid, size[band]] as const),
+      random,
+    );
+    if (ownerUid !== undefined) return { ownerUid, band, zone };
+  }
+  return undefined;
+}
+
 function drawWeighted(weights: readonly (readonly [string, number])[], random: Random): string | undefined {
   if (weights.length <= 1) return weights[0]?.[0];
   let total = 0;
@@ -142,6 +167,7 @@ function routes(topology: Topology): Routes {
       claims: claimIndex(topology),
       ranges,
       holdings: holdingsOf(topology, ranges),
+      zones: undefined,
       epochs: new Map(topology.owners.map(({ uid, epoch }) => [uid, epoch])),
     };
     routesOf.set(topology, known);
@@ -158,7 +184,7 @@ function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>): Routes["ho
   for (const { prefix, ownerUid } of topology.claims) {
     const segment = storedPrefix(prefix);
     const within = ranges.intersecting(segment);
-    const size = sizeWithin(segment, within, !topology.withoutBands);
+    const size = openSizeWithin(topology, segment, within);
     if (size.dynamic + size.static === 0) continue;
     const known = holdings[segment.family].get(ownerUid);
     if (!known) {
@@ -169,6 +195,35 @@ function holdingsOf(topology: Topology, ranges: PrefixIndex<Prefix>): Routes["ho
     for (const range of within) known.ranges.add(range);
   }
   return holdings;
+}
+
+/** The same less what zones have. */
+function openSizeWithin(topology: Topology, segment: Prefix, within: readonly Prefix[]): FreeCount {
+  const [parts] = partsInEach(zonePartsOf(topology, segment.family), [{ first: segment.base, last: lastOf(segment) }]);
+  if (!parts || parts.length === 0) return sizeWithin(segment, within, !topology.withoutBands);
+  const open = subtract([{ first: segment.base, last: lastOf(segment) }], normalize(parts));
+  const bands = bandsOf(within, !topology.withoutBands);
+  return { dynamic: Number(sizeOf(intersect(bands.dynamic, open))), static: Number(sizeOf(intersect(bands.static, open))) };
+}
+
+function zoneSizes(topology: Topology, ranges: PrefixIndex<Prefix>): Map<string, Map<string, FreeCount>> {
+  const sizes = new Map<string, Map<string, FreeCount>>();
+  const add = (zone: string, ownerUid: string, band: Band, set: readonly Interval[]): void => {
+    let owners = sizes.get(zone);
+    if (!owners) sizes.set(zone, (owners = new Map<string, FreeCount>()));
+    const before = owners.get(ownerUid) ?? NO_SIZE;
+    owners.set(ownerUid, { ...before, [band]: before[band] + Number(sizeOf(set)) });
+  };
+  for (const { prefix, ownerUid } of topology.claims) {
+    const segment = storedPrefix(prefix);
+    const [parts] = partsInEach(zonePartsOf(topology, segment.family), [{ first: segment.base, last: lastOf(segment) }]);
+    if (!parts || parts.length === 0) continue;
+    const bands = bandsOf(ranges.intersecting(segment), !topology.withoutBands);
+    for (const band of ["dynamic", "static"] as const) {
+      for (const part of partsWithin(parts, bands[band])) add(part.zone, ownerUid, band, [part]);
+    }
+  }
+  return sizes;
 }
 
 /** How many addresses of the segment the ranges give out, by band: the sizes of `bandsOf`, counted without making the bands. */

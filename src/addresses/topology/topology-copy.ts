@@ -8,7 +8,7 @@ import type { Digest } from "../../core/base/ports";
 import { seal, unseal } from "../../core/encoding/sealed-text";
 import type { Topology } from "../rpc/topology";
 
-interface CopiedTopology extends Pick<Topology, "claims" | "ranges" | "withoutBands"> {
+interface CopiedTopology extends Pick<Topology, "claims" | "ranges" | "withoutBands" | "zoned"> {
   format: typeof FORMAT;
   cluster: string;
 }
@@ -26,8 +26,15 @@ export function topologyVersion({ epoch, claims, ranges }: Topology): string {
   return `${epoch}/${claims.length}/${ranges.length}`;
 }
 
-export function sealTopology(cluster: string, { claims, ranges, withoutBands }: Topology, digest: Digest): Promise<Uint8Array> {
-  const copied: CopiedTopology = { format: FORMAT, cluster, claims, ranges, ...(withoutBands && { withoutBands }) };
+export function sealTopology(cluster: string, { claims, ranges, withoutBands, zoned }: Topology, digest: Digest): Promise<Uint8Array> {
+  const copied: CopiedTopology = {
+    format: FORMAT,
+    cluster,
+    claims,
+    ranges,
+    ...(withoutBands && { withoutBands }),
+    ...(zoned && { zoned }),
+  };
   return seal(JSON.stringify(copied), digest);
 }
 
@@ -37,6 +44,6 @@ export async function openTopology(bytes: Uint8Array, cluster: string, digest: D
   if (text === undefined) return undefined;
   const copied = JSON.parse(text) as CopiedTopology;
   if (copied.format !== FORMAT || copied.cluster !== cluster) return undefined;
-  const { claims, ranges, withoutBands } = copied;
-  return { epoch: 0, claims, ranges, owners: [], free: [], ...(withoutBands && { withoutBands }) };
+  const { claims, ranges, withoutBands, zoned } = copied;
+  return { epoch: 0, claims, ranges, owners: [], free: [], ...(withoutBands && { withoutBands }), ...(zoned && { zoned }) };
 }

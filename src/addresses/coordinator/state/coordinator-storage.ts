@@ -3,6 +3,8 @@
  * nested in the store's, so a ServiceCIDR object and its claims are durable together (rule 10).
  */
 
+import type { RangeTenancy } from "../../rpc/topology";
+
 /** The Ready condition as it stands on the object. */
 export interface ReadyCondition {
   status: string;
@@ -26,6 +28,8 @@ export interface CidrRow {
   /** the Coordinator's finalizer is on the object */
   finalizer: boolean;
   condition: ReadyCondition | undefined;
+  /** absent = every namespace's Services take from the ranges */
+  tenancy?: RangeTenancy;
 }
 
 /** One prefix of a ServiceCIDR. */

@@ -3,6 +3,7 @@ import { DEFAULT_NAME } from "../../../api/registry/default-objects";
 import { type EventReport, referenceTo } from "../../../api/events/event-recorder";
 import type { Condition, KubeObject, ServiceCIDR } from "../../../api/meta/kubernetes";
 import { rfc3339Seconds } from "../../../api/meta/time";
+import { tenancyOf } from "../../../api/registry/service-cidrs/tenancy";
 import { serviceCIDRsDefinition } from "../../../api/registry/service-cidrs/definition";
 import type { CidrRow, ReadyCondition } from "./coordinator-storage";
 
@@ -71,6 +72,7 @@ export function sameCondition(a: ReadyCondition | undefined, b: ReadyCondition |
 export function cidrRowOf(object: ServiceCIDR, before: CidrRow | undefined): CidrRow {
   const deleting = isDeleting(object);
   const suspended = !deleting && isReadyFalse(object);
+  const tenancy = tenancyOf(object);
   return {
     uid: object.metadata?.uid ?? "",
     name: object.metadata?.name ?? "",
@@ -79,6 +81,7 @@ export function cidrRowOf(object: ServiceCIDR, before: CidrRow | undefined): Cid
     fencedUntil: deleting || suspended ? 0 : (before?.fencedUntil ?? 0),
     finalizer: object.metadata?.finalizers?.includes(SERVICE_CIDR_FINALIZER) ?? false,
     condition: readyConditionOf(object),
+    ...(tenancy ? { tenancy } : {}),
   };
 }
 

@@ -19,7 +19,8 @@ export function topologyOf(
     claims: view.claims.map(({ prefix, ownerUid }) => ({ prefix, ownerUid })),
     ranges: view.ranges
       .filter((range) => view.isCover(range))
-      .map(({ prefix, uid }) => ({ prefix, name: view.cidrs.get(uid)?.name ?? "" })),
+      .map(({ prefix, uid }) => ({ prefix, name: view.cidrs.get(uid)?.name ?? "", ...view.cidrs.get(uid)?.tenancy })),
+    ...(view.isZoned ? { zoned: true } : {}),
     ...(staticBands ? {} : { withoutBands: true }),
     owners: writersOf(view)
       .flatMap((uid) => view.owners.get(uid) ?? [])

@@ -7,10 +7,10 @@ import { containsPrefix, type Prefix } from "../../../core/net/prefix";
 import type { AddressInterval } from "../../rpc/service-cidr";
 import { onlyCoveredBy, splitByOwner } from "../../topology/coverage";
 import { movesOf, remaindersOf, type Move, type Remainder } from "../../topology/moves";
-import { closedContent, ownerContent, RETIRED, type OwnerContent } from "../../topology/owner-content";
+import { closedContent, type GivingRange, ownerContent, RETIRED, type OwnerContent } from "../../topology/owner-content";
 import { storedPrefix } from "../../topology/stored-prefix";
 import type { CoordinatorSettings } from "./coordinator-settings";
-import type { CoordinatorState, HandoffRow } from "./coordinator-storage";
+import type { CidrRow, CoordinatorState, HandoffRow } from "./coordinator-storage";
 import { type ParsedClaim, type ParsedRange, readOnce, RowIndex } from "./row-index";
 import { dropTouched, ViewFacts } from "./view-facts";
 
@@ -22,11 +22,16 @@ export class TopologyView extends RowIndex {
   constructor(state: CoordinatorState, settings: Pick<CoordinatorSettings, "staticBands">, before?: TopologyView) {
     super(state, before);
     this.#settings = settings;
-    if (!before || before.configured !== this.configured) return;
+    if (!before || before.configured !== this.configured || before.isZoned !== this.isZoned) return;
     this.#facts = before.#facts;
     // Asked again, the earlier view works its facts out anew.
     before.#facts = new ViewFacts();
     dropTouched(this.#facts, { before, after: this }, (range) => this.isAllocatable(range));
+  }
+
+  /** Whether some ServiceCIDR, in whatever state, is kept for the Services of some namespaces. */
+  get isZoned(): boolean {
+    return !this.configured && readOnce(zoned, this.cidrRows, (rows) => rows.some(({ tenancy }) => tenancy !== undefined));
   }
 
   /** Whether the range may give out addresses: seeded, and nothing takes it back (rule 14). */
@@ -124,8 +129,12 @@ export class TopologyView extends RowIndex {
     const isDone = owned.length === 0 && receiving.length === 0 && !this.cidrs.has(uid);
     const frozen = outgoing.flatMap(({ prefixes }) => prefixes);
     const withStatic = this.#settings.staticBands;
-    const allocatableIn = (prefix: Prefix): ParsedRange[] => this.rangesIn(prefix).filter((range) => this.isAllocatable(range));
-    return JSON.stringify(isDone ? RETIRED : ownerContent({ owned, frozen, receiving, withStatic }, allocatableIn));
+    const giving = (range: ParsedRange): GivingRange => (this.cidrs.get(range.uid)?.tenancy ? { ...range, isKept: true } : range);
+    const allocatableIn = (prefix: Prefix): GivingRange[] =>
+      this.rangesIn(prefix)
+        .filter((range) => this.isAllocatable(range))
+        .map(giving);
+    return JSON.stringify(isDone ? RETIRED : ownerContent({ owned, frozen, receiving, withStatic, zoned: this.isZoned }, allocatableIn));
   }
 }
 
@@ -142,6 +151,7 @@ function onDemand<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
+const zoned = new WeakMap<readonly CidrRow[], boolean>();
 const views = new WeakMap<CoordinatorState, TopologyView>();
 const latest = new WeakMap<Pick<CoordinatorSettings, "staticBands">, TopologyView>();
 

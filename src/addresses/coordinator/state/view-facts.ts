@@ -2,6 +2,7 @@
  * What a view has worked out so far. A fact follows from objects, ranges, claims and hand-offs; no fact depends on what owners confirm. The
  * next view takes the facts over, less those that the changes in between may touch.
  */
+import { semanticEqual } from "../../../api/meta/equality";
 import type { Move } from "../../topology/moves";
 import { changesOf, type Changes } from "./row-changes";
 import type { ParsedClaim, ParsedRange, RowIndex } from "./row-index";
@@ -34,10 +35,11 @@ export function dropTouched(
     ...cidrs.flatMap((uid) => after.rangesOf(uid)),
     ...both(claims).flatMap(({ parsed }) => after.rangesIn(parsed)),
   ]);
+  const changedTenancy = new Set(cidrs.filter((uid) => !semanticEqual(before.cidrs.get(uid)?.tenancy, after.cidrs.get(uid)?.tenancy)));
   const isAltered = (range: ParsedRange): boolean => {
     const known = facts.allocatable.get(range);
     facts.allocatable.delete(range);
-    return workOut(range) !== known;
+    return workOut(range) !== known || changedTenancy.has(range.uid);
   };
   const changed = [...ranges.gone, ...[...touched].filter(isAltered)];
   const under = changed.flatMap(({ parsed }) => after.claimsIn(parsed));

@@ -3,6 +3,7 @@ import { ServiceCIDRSchema } from "../../schema/kinds/networking";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { defineResource } from "../resource";
+import { tenancyOf } from "./tenancy";
 import { serviceCIDRStrategy } from "./strategy";
 
 export const serviceCIDRsDefinition = defineResource<ServiceCIDR>({
@@ -17,7 +18,17 @@ export const serviceCIDRsDefinition = defineResource<ServiceCIDR>({
   namespaced: false,
   subresources: ["status"],
   schema: ServiceCIDRSchema,
-  columns: [NAME_COLUMN, column("CIDRs", "Ranges from which the ClusterIPs of Services are taken."), AGE_COLUMN],
-  cells: (serviceCIDR, now) => [nameOf(serviceCIDR), (serviceCIDR.spec?.cidrs ?? []).join(","), ageOf(serviceCIDR, now)],
+  columns: [
+    NAME_COLUMN,
+    column("CIDRs", "Ranges from which the ClusterIPs of Services are taken."),
+    AGE_COLUMN,
+    column("Namespaces", "Selector of the namespaces whose Services alone take from the ranges.", "wide"),
+  ],
+  cells: (serviceCIDR, now) => [
+    nameOf(serviceCIDR),
+    (serviceCIDR.spec?.cidrs ?? []).join(","),
+    ageOf(serviceCIDR, now),
+    tenancyOf(serviceCIDR)?.selector ?? "<all>",
+  ],
   strategy: serviceCIDRStrategy,
 });

@@ -4,6 +4,7 @@ import type { FieldError } from "../../meta/field-errors";
 import type { ObjectMeta, ServiceCIDR } from "../../meta/kubernetes";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
 import { BASE_STRATEGY, dropStatus, keepAllButStatus, keepStatus } from "../base-strategy";
+import { tenancyErrors } from "./tenancy";
 import type { Change, Strategy, StrategyContext } from "../resource";
 
 const CIDRS_MAX = 2;
@@ -13,9 +14,10 @@ function cidrsOf(serviceCIDR: ServiceCIDR): readonly string[] {
   return serviceCIDR.spec?.cidrs ?? [];
 }
 
-/** An update is judged only when it adds a second range: no other change is allowed. */
+/** The ranges of an update are judged only when it adds a second one: no other change is allowed. */
 function validateServiceCIDR(serviceCIDR: ServiceCIDR, _context: StrategyContext, before?: ServiceCIDR): FieldError[] {
-  return before && !addsRange({ after: serviceCIDR, before }) ? [] : validateCIDRs(serviceCIDR);
+  const errors = tenancyErrors(serviceCIDR, before);
+  return before && !addsRange({ after: serviceCIDR, before }) ? errors : [...errors, ...validateCIDRs(serviceCIDR)];
 }
 
 function validateCIDRs(serviceCIDR: ServiceCIDR): FieldError[] {

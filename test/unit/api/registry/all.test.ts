@@ -22,7 +22,8 @@ const COLUMNS: Record<string, string> = {
   ServiceAccount: "Name, Age",
   Service: "Name, Type, Cluster-IP, External-IP, Port(s), Age, Selector (wide)",
   IPAddress: "Name, ParentRef",
-  ServiceCIDR: "Name, CIDRs, Age",
+  // The last one is our own.
+  ServiceCIDR: "Name, CIDRs, Age, Namespaces (wide)",
   ClusterRoleBinding: "Name, Role, Age, Users (wide), Groups (wide), ServiceAccounts (wide)",
   ClusterRole: "Name, Created At: date",
   RoleBinding: "Name, Role, Age, Users (wide), Groups (wide), ServiceAccounts (wide)",

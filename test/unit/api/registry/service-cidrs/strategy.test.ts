@@ -103,5 +103,36 @@ describe("status", () => {
 
 it("cells: have the ranges, joined by a comma", () => {
   const serviceCIDR: ServiceCIDR = { metadata: { name: "a" }, spec: { cidrs: ["10.0.0.0/8", "fd00::/64"] } };
-  expect(serviceCIDRsDefinition.cells(serviceCIDR, 0)).toEqual(["a", "10.0.0.0/8,fd00::/64", "<unknown>"]);
+  expect(serviceCIDRsDefinition.cells(serviceCIDR, 0)).toEqual(["a", "10.0.0.0/8,fd00::/64", "<unknown>", "<all>"]);
+  serviceCIDR.metadata = { name: "a", annotations: { "servicenet.dev/namespace-selector": "tenant=a" } };
+  expect(serviceCIDRsDefinition.cells(serviceCIDR, 0).at(-1)).toBe("tenant=a");
+});
+
+describe("annotations that keep the ranges for the Services of some namespaces", () => {
+  const SELECTOR = "servicenet.dev/namespace-selector";
+  const WHEN_FULL = "servicenet.dev/when-full";
+  const withAnnotations = (annotations: Record<string, string>): ServiceCIDR => ({
+    metadata: { name: "a", annotations },
+    spec: { cidrs: ["10.0.0.0/8"] },
+  });
+
+  it.each([
+    [{ [SELECTOR]: "tenant=a" }, []],
+    [{ [SELECTOR]: "tenant in (a,b),!shared", [WHEN_FULL]: "Any" }, []],
+    [{ [WHEN_FULL]: "Fail" }, []],
+    [{ [SELECTOR]: "a=b=c" }, [`metadata.annotations[${SELECTOR}]`]],
+    [{ [SELECTOR]: "" }, [`metadata.annotations[${SELECTOR}]`]],
+    [{ [SELECTOR]: "x y", [WHEN_FULL]: "any" }, [`metadata.annotations[${SELECTOR}]`, `metadata.annotations[${WHEN_FULL}]`]],
+  ])("%j: errors at %j, also in an update", (annotations, fields) => {
+    const after = withAnnotations(annotations);
+    const before = { ...withAnnotations({}), metadata: { name: "a" } };
+    expect(create(serviceCIDRsDefinition, after).errors.map((error) => error.split(": ")[0])).toEqual(fields);
+    expect(update(serviceCIDRsDefinition, { after, before }).errors.map((error) => error.split(": ")[0])).toEqual(fields);
+  });
+
+  it("a bad one that is stored already: hinders no other change", () => {
+    const before = withAnnotations({ [SELECTOR]: "a=b=c" });
+    const after = withAnnotations({ [SELECTOR]: "a=b=c", other: "x" });
+    expect(update(serviceCIDRsDefinition, { after, before }).errors).toEqual([]);
+  });
 });

@@ -51,6 +51,7 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
     visit: (name) => visitTo(env, cluster, name, others),
     quotas: () => resourceQuotasStore(env, cluster),
     namespaces: () => namespacesStore(env, cluster),
+    namespaceFeed: () => namespacesStore(env, cluster),
     async listNamespaces(request) {
       const headers = { [COLLECTION_HEADER]: encodeCollection(request) };
       const response = await namespacesStore(env, cluster).fetch(new Request("http://store/collection", { headers }));

@@ -120,7 +120,7 @@ export function servicesStore(
   return storeStub(env, cluster, { group: "", resource: "services" });
 }
 
-export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & LabelSource> {
+export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & LabelSource & ObjectFeed> {
   return storeStub(env, cluster, { group: "", resource: "namespaces" });
 }
 

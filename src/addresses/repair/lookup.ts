@@ -4,7 +4,7 @@ import { chunksOf } from "../../core/base/chunks";
 import type { Pace } from "../../core/base/pause";
 import type { PrefixIndex } from "../topology/prefix-index";
 import { rangeIndex } from "../topology/range-index";
-import type { RepairPorts } from "./repair-ports";
+import type { RangesNow, RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
 import { addressId, readIPAddress, readService, type RepairRound, serviceId, wantParent } from "./round";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
@@ -19,6 +19,9 @@ export class Lookup {
   #index: { prefixes: readonly Prefix[]; index: PrefixIndex<Prefix> } | undefined;
   /** uids of the owners of addresses, as this pass has heard of them; undefined = it has not */
   #owners: readonly string[] | undefined;
+
+  /** see RangesNow, as the last question about ranges answered */
+  kept: RangesNow["kept"];
 
   constructor(
     private readonly ports: Pick<RepairPorts, "ipAddresses" | "owners" | "ranges" | "services">,
@@ -63,8 +66,9 @@ export class Lookup {
   /** The ranges against which the round's Services are judged; without Services nobody asks for them. */
   async rangesFor(round: RepairRound): Promise<PrefixIndex<Prefix>> {
     if (round.services.size === 0) return NO_RANGES;
-    const { prefixes, owners } = await this.ports.ranges();
+    const { prefixes, owners, kept } = await this.ports.ranges();
     this.#owners = owners;
+    this.kept = kept;
     if (this.#index?.prefixes !== prefixes) this.#index = { prefixes, index: rangeIndex(prefixes) };
     return this.#index.index;
   }

@@ -21,6 +21,7 @@ export interface RepairPeers {
   ipAddresses(): ObjectFeed & RepairedAddresses & Pick<StoreRpc, "write">;
   coordinator(): Pick<ObjectFeed, "objectsAfter"> & Pick<CoordinatorRpc, "topology"> & RepairedRanges;
   owner(uid: string): Pick<RepairedOwner, "checkBitmap">;
+  namespaceFeed?(): Pick<ObjectFeed, "objectsNamed">;
 }
 
 /** What repair has of its own object. */
@@ -32,7 +33,10 @@ interface OwnPorts extends Pick<
   config: Pick<Config, "onlyRanges" | "serviceRanges">;
 }
 
-export function repairPorts({ config, ...own }: OwnPorts, { services, ipAddresses, coordinator, owner }: RepairPeers): RepairPorts {
+export function repairPorts(
+  { config, ...own }: OwnPorts,
+  { services, ipAddresses, coordinator, owner, namespaceFeed }: RepairPeers,
+): RepairPorts {
   const { clock, recorder }: { clock: Clock; recorder: Recorder } = own;
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(clock, CALL_TIMEOUT_MS, call);
   const feedOf = (store: () => ObjectFeed): ObjectFeed => ({
@@ -68,6 +72,7 @@ export function repairPorts({ config, ...own }: OwnPorts, { services, ipAddresse
       write: (request) => answered(ipAddresses().write(request)),
     },
     legacyRanges: onlyRanges && prefixesIn(serviceRanges),
+    ...(namespaceFeed && { namespaces: (keys) => answered(namespaceFeed().objectsNamed(keys)) }),
     ranges: () => (configured ? Promise.resolve({ prefixes: configured }) : stored.current()),
     owners: async () => {
       const { claims } = await answered(coordinator().topology());

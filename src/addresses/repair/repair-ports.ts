@@ -5,6 +5,7 @@ import type { Prefix } from "../../core/net/prefix";
 import type { StoreCursor } from "../../api/rpc/object-links";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
 import type { RepairCounts, RepairedAddresses, RepairedOwner, RepairedServices } from "../rpc/repair";
+import type { Topology } from "../rpc/topology";
 import type { RepairedNodePorts } from "../rpc/repaired-node-ports";
 import type { WriteRequest, WriteResult } from "../../api/rpc/store";
 import type { RowStorage } from "../../controllers/followed/row-storage";
@@ -72,6 +73,8 @@ export interface RangesNow {
   prefixes: readonly Prefix[];
   /** the uids of the owners of addresses, where the same answer told them */
   owners?: readonly string[];
+  /** the Ready ranges, where some of them are kept for the Services of some namespaces; the same object until they change */
+  kept?: Topology | undefined;
 }
 
 export interface RepairPorts {
@@ -88,6 +91,8 @@ export interface RepairPorts {
   services: ObjectFeed & RepairedServices & RepairedNodePorts;
   ipAddresses: ObjectFeed & RepairedAddresses & { write(request: WriteRequest): Promise<WriteResult> };
   ranges(): Promise<RangesNow>;
+  /** the texts of Namespaces, null for one that is not there; absent = nobody asks for labels */
+  namespaces?: ObjectFeed["objectsNamed"];
   /** with the old allocator: the configured ranges, which its events name */
   legacyRanges?: readonly Prefix[] | undefined;
   /** the uids of the owners of addresses */

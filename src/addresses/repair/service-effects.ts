@@ -15,6 +15,7 @@ import type { NodePortQuestion } from "./node-port-check";
 import type { RepairPorts } from "./repair-ports";
 import type { RepairReports } from "./repair-reports";
 import { emptyRound, readService, type RepairRound, serviceId, wantSuspect } from "./round";
+import { MisplacedServices } from "./tenants/misplaced";
 import { clusterIPTextsOf } from "../../api/registry/services/held-by-service";
 import { type ClusterIP, readClusterIP, type ServiceFinding } from "./rules";
 
@@ -35,11 +36,15 @@ interface Doubt {
 }
 
 export class ServiceEffects {
+  readonly #misplaced: MisplacedServices;
+
   constructor(
-    private readonly ports: Pick<RepairPorts, "clock" | "ipAddresses" | "services" | "storage">,
+    private readonly ports: Pick<RepairPorts, "clock" | "events" | "ipAddresses" | "namespaces" | "services" | "storage">,
     private readonly lookup: Lookup,
     private readonly reports: RepairReports,
-  ) {}
+  ) {
+    this.#misplaced = new MisplacedServices(ports);
+  }
 
   /**
    * Puts right what is wrong with the addresses of the round's Services, and reports what nobody but a client can put right. The call with the first
@@ -60,6 +65,7 @@ export class ServiceEffects {
       await pace.breathe();
       await this.#reportDoubts(chunk);
     }
+    await this.#misplaced.report(round.services.values(), round.services.size > 0 ? this.lookup.kept : undefined);
   }
 
   async #propose(proposals: readonly Proposal[], comparison: NodePortQuestion | undefined): Promise<void> {

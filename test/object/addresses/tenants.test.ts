@@ -2,16 +2,17 @@
 import { abortAllDurableObjects, env } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
-import { namespacesStore } from "../../../durable-objects/peers/peers";
+import { namespacesStore, repairStub } from "../../../durable-objects/peers/peers";
 import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";
+import type { CoreEvent } from "../../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { parseAddress } from "../../../src/core/net/address";
 import { containsAddress, parsePrefix } from "../../../src/core/net/prefix";
 import { holdAnswer } from "../../support/objects/held-call";
 import { intercept } from "../../support/objects/intercept";
-import { addressOf, createRequest, messageOf, ObjectCluster } from "../../support/objects/object-cluster";
+import { addressOf, createRequest, messageOf, ObjectCluster, storedIn } from "../../support/objects/object-cluster";
 import { createIn, type StoreStub, storeStubOf } from "../../support/objects/store-stubs";
 import { DELETE, WRITE } from "../../support/worlds/store-world";
 import { eventually } from "../../support/objects/object-ranges";
@@ -152,6 +153,22 @@ it("changed labels: the next create is judged by them, and what is held stays", 
   const { services } = await tenants.cluster.stored();
   const first = services.find(({ metadata }) => metadata?.namespace === "a" && metadata.name === "first");
   expect(isIn(SMALL, first?.spec?.clusterIP ?? "")).toBe(true);
+});
+
+it("repair: reports what no longer fits, and moves nothing", async () => {
+  const tenants = await Tenants.begin();
+  await tenants.range("for-a", SMALL, "a");
+  const before = await tenants.address("a", "moved-on");
+  expect(messageOf(await tenants.label("a", null))).toBe("");
+  await repairStub(bindings, tenants.cluster.name).sweep();
+  const events = storeStubOf(tenants.cluster.name, "events");
+  await eventually(async () => {
+    await tenants.cluster.repair();
+    const texts = (await storedIn<CoreEvent>(events)).map(({ reason, message }) => `${reason ?? ""} ${message ?? ""}`);
+    return texts.some((text) => text.startsWith("ClusterIPNotForNamespace") && text.includes(before));
+  });
+  const { services } = await tenants.cluster.stored();
+  expect(services.find(({ metadata }) => metadata?.name === "moved-on")?.spec?.clusterIP).toBe(before);
 });
 
 it("after all objects have died: creates are judged as before", async () => {

@@ -24,7 +24,8 @@ export interface DeclaringPorts {
   write(request: WriteRequest): Promise<Result<WriteResult, Status>>;
   /** asks the controller to look at what is being deleted, and resolves behind that */
   hurry(): Promise<void>;
-  pause(ms: number): Promise<void>;
+  /** in the Worker, whose request waits */
+  wait(ms: number): Promise<void>;
 }
 
 const TRIES = 3;
@@ -49,7 +50,7 @@ export async function declareCluster(ports: DeclaringPorts, name: string, wish: 
     if (found.value?.metadata?.deletionTimestamp) {
       if (tried === TRIES) return ok(false);
       // Its cluster may have ended just now.
-      if (tried > 1) await ports.pause(HURRY_MS);
+      if (tried > 1) await ports.wait(HURRY_MS);
       await ports.hurry();
       continue;
     }

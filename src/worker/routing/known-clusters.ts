@@ -288,7 +288,7 @@ async function rootFleet(env: Env): Promise<Result<DeclaringPorts | undefined, S
     get: (key) => asked("clusters.get", () => clusters().get(key, "")),
     write: (request) => asked(`clusters.${request.verb}`, () => clusters().write(request)),
     hurry: async () => void (await asked("clusters.poke", () => controller(env, id, "clusters").poke(undefined, true))),
-    pause: (ms) => pause(systemClock, ms),
+    wait: (ms) => pause(systemClock, ms),
   });
 }
 

@@ -31,7 +31,7 @@ function storeOf(
       return Promise.resolve(ok(result()));
     },
     hurry: () => Promise.resolve(void calls.push("hurry")),
-    pause: () => Promise.resolve(void calls.push("pause")),
+    wait: () => Promise.resolve(void calls.push("pause")),
   };
   return { ports, calls };
 }

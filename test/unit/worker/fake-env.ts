@@ -5,7 +5,9 @@ import { systemClock } from "../../../durable-objects/platform/ports";
 import type { RepairCounts } from "../../../src/addresses/rpc/repair";
 import { settingsOf } from "../../../src/core/config/settings";
 import type { ControllerList } from "../../../src/core/config/controllers";
-import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
+import { clusterId, DEFAULT_CLUSTER, lifeIn } from "../../../src/tenancy/cluster-id";
+import { qualifiedResource } from "../../../src/api/meta/status";
+import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
 import type { Location } from "../../../src/core/config/location";
 import { ClusterShard } from "../../../src/tenancy/cluster-shard";
 import type { ClusterNamesRpc, ClusterShardRpc, ClusterState, ListedCluster, ShardEntry, ShardWhereabouts } from "../../../src/tenancy/rpc";
@@ -31,8 +33,10 @@ export interface Answers {
 
 export interface FakeEnv {
   env: Env;
-  /** to everything but records of clusters */
+  /** to everything but records of clusters, and their objects */
   calls: Recorded[];
+  /** to the store of Clusters, whose objects a beginning, a change and an end write before they do anything; each is there */
+  declared: Recorded[];
   directory: Map<string, string>;
   /** what stands beside keys of the directory */
   facts: Map<string, unknown>;
@@ -52,12 +56,15 @@ const REPAIRED: RepairCounts = {
 
 export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv {
   const calls: Recorded[] = [];
+  const declared: Recorded[] = [];
   const records = new FakeRecords();
   const shards = new FakeShards(() => env);
   const directory = new Map<string, string>();
   const facts = new Map<string, unknown>();
   const stub = (object: string) => {
-    const record = (method: string, argument?: unknown) => calls.push({ object, method, ...(argument === undefined ? {} : { argument }) });
+    const isOfClusters = object === `RESOURCE_STORE ${DEFAULT_CLUSTER}/${qualifiedResource(clustersDefinition)}`;
+    const log = isOfClusters ? declared : calls;
+    const record = (method: string, argument?: unknown) => log.push({ object, method, ...(argument === undefined ? {} : { argument }) });
     const other = (method: string) => () => {
       record(method);
       return Promise.resolve(answers.other?.(method, object));
@@ -165,7 +172,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
     IMPLICIT_CLUSTERS: "true",
     ...vars,
   } as unknown as Env;
-  return { env, calls, directory, facts, records, shards };
+  return { env, calls, declared, directory, facts, records, shards };
 }
 
 /** The answer to a handshake; nothing comes over its socket. Plain Node has neither such answers nor such sockets. */

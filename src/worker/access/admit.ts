@@ -9,6 +9,7 @@ import { nodeHealthQuestion } from "../../proxy-health/rules/health-question";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { forbiddenPath, serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
 import { type Attributes, NO_OPINION } from "../../access/authorization/attributes";
+import { fleetWriteProblem } from "../../access/authorization/fleet-writes";
 import { actAs, impersonated } from "../../access/authorization/impersonation";
 import { notAllowed } from "../../access/authorization/refusals";
 import { attributesOf } from "../../access/authorization/request-attributes";
@@ -109,9 +110,9 @@ async function judged(asking: Judging, attributes: Attributes, known: (caller: C
   const own = accessOf(sender, attributes, { asking, rules: rules.value });
   if (!wanted.value) return allowed(own, cluster);
   const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
-  return caller.ok
-    ? allowed({ ...own, caller: caller.value, makesClusters: own.makesClusters && isMaster(caller.value.user) }, cluster)
-    : caller;
+  if (!caller.ok) return caller;
+  const acting = accessOf(caller.value, attributes, { asking, rules: rules.value });
+  return allowed({ ...acting, makesClusters: own.makesClusters && acting.makesClusters }, cluster);
 }
 
 /** Where everything is allowed, nobody is anybody else. */
@@ -151,6 +152,7 @@ interface Rules {
 function accessOf(caller: Caller, asked: Attributes, { asking, rules }: Within): Access {
   const { authorizationModes: modes } = asking.config;
   const policy = rules?.policy;
+  const isRoot = asking.cluster === DEFAULT_CLUSTER;
   return {
     caller,
     asked,
@@ -159,7 +161,12 @@ function accessOf(caller: Caller, asked: Attributes, { asking, rules }: Within):
     clusterId: rules?.id,
     policy,
     reviewToken: (token, audiences) => reviewToken(asking, asking.cluster, token, audiences),
-    judge: (user, attributes) => authorize(user, attributes, { modes, policy }),
+    judge: (user, attributes) => {
+      // Of another user, whom a review asks about, nobody knows the credential.
+      const clusters = user === caller.user ? caller.clusters : undefined;
+      const problem = isRoot ? fleetWriteProblem({ user, clusters }, attributes) : undefined;
+      return problem === undefined ? authorize(user, attributes, { modes, policy }) : { decision: "deny", reason: problem };
+    },
   };
 }
 

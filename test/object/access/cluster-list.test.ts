@@ -1,6 +1,6 @@
 /** Who reads clusters, with the whole Worker: the rules of the cluster `default` decide. Other tests have clusters there, too: each asks for its own. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { AccessWorld, type Answer } from "../../support/access/access-world";
+import { AccessWorld, type Answer, type AskOptions } from "../../support/access/access-world";
 import { PATIENCE } from "../../support/objects/patience";
 
 const RBAC = "/clusters/default/apis/rbac.authorization.k8s.io/v1";
@@ -114,6 +114,94 @@ describe("the list of clusters", () => {
     await vi.waitFor(async () => expect((await world.ask("GET", `${objects}/${name}`, { token })).code).toBe(404), PATIENCE);
     expect((await world.ask("GET", `/clusters/${name}`)).code).toBe(404);
     expect((await world.ask("GET", `/clusters/${world.cluster}/apis/servicenet.dev/v1alpha1/clusters`)).code).toBe(404);
+  });
+
+  describe("writes of Clusters in the cluster default", () => {
+    const OBJECTS = "/clusters/default/apis/servicenet.dev/v1alpha1/clusters";
+    const SYSTEM = "/clusters/default/api/v1/namespaces/kube-system";
+    const REVIEWS = "/clusters/default/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    const FOR_SOME = ": the credential is for some clusters, and this is for administrators of all";
+    const OF_ACCOUNT = ": a service account belongs to one cluster, and this is for administrators of all";
+
+    /** Each write of a Cluster, refused for this reason. */
+    async function refusesWrites(reason: string, options: AskOptions): Promise<void> {
+      const one = `${OBJECTS}/${world.cluster}`;
+      const body = { apiVersion: "servicenet.dev/v1alpha1", kind: "Cluster", metadata: { name: world.cluster } };
+      const patch = { ...options, body, headers: { ...options.headers, "Content-Type": "application/merge-patch+json" } };
+      const apply = { ...options, body, headers: { ...options.headers, "Content-Type": "application/apply-patch+yaml" } };
+      for (const [method, path, how] of [
+        ["POST", OBJECTS, { ...options, body: { metadata: { name: `${world.cluster}-more` } } }],
+        ["PUT", one, { ...options, body }],
+        ["PUT", `${one}/status`, { ...options, body }],
+        ["PATCH", one, patch],
+        ["PATCH", `${OBJECTS}/${world.cluster}-more?fieldManager=a`, apply],
+        ["DELETE", one, options],
+      ] as const) {
+        const answer = await world.ask(method, path, how);
+        expect([method, answer.code, answer.body.message]).toEqual([method, 403, expect.stringContaining(reason)]);
+      }
+      expect((await world.ask("GET", one)).body["status"]).toMatchObject({ phase: "Active" });
+    }
+
+    async function active(): Promise<void> {
+      const phase = async () => (await world.ask("GET", `${OBJECTS}/${world.cluster}`)).body["status"] as { phase?: string } | undefined;
+      await vi.waitFor(async () => expect(await phase()).toMatchObject({ phase: "Active" }), PATIENCE);
+    }
+
+    it("an administrator's token that is limited to default: reads them, and writes none, as /clusters/{name}", async () => {
+      await active();
+      const token = await world.tokenOf("limited", { groups: ["system:masters"], clusters: ["default"] });
+      const refused = await world.ask("DELETE", `${OBJECTS}/${world.cluster}`, { token });
+      expect(refused.body.message).toBe(
+        `clusters.servicenet.dev "${world.cluster}" is forbidden: User "limited" cannot delete resource "clusters" in API group "servicenet.dev" at the cluster scope${FOR_SOME}`,
+      );
+      await refusesWrites(FOR_SOME, { token });
+      await refusesWrites(FOR_SOME, { token, headers: { "Impersonate-User": "jane", "Impersonate-Group": "system:masters" } });
+      expect((await world.ask("DELETE", `/clusters/${world.cluster}`, { token })).code).toBe(403);
+      expect([(await world.ask("GET", LIST, { token })).code, (await world.ask("GET", OBJECTS, { token })).code]).toEqual([200, 200]);
+      const can = async (verb: string): Promise<unknown> => {
+        const resourceAttributes = { group: "servicenet.dev", version: "v1alpha1", resource: "clusters", verb };
+        const { body } = await world.ask("POST", REVIEWS, { token, body: { spec: { resourceAttributes } } });
+        return (body.status as { allowed: boolean }).allowed;
+      };
+      expect([await can("create"), await can("delete"), await can("list")]).toEqual([false, false, true]);
+    });
+
+    it("a service account of default, with every right there: none", async () => {
+      await active();
+      const name = `account-of-${world.cluster}`;
+      await world.make(`${SYSTEM}/serviceaccounts`, { metadata: { name } });
+      const made = await world.ask("POST", `${SYSTEM}/serviceaccounts/${name}/token`, { body: {} });
+      const { token } = made.body.status as { token: string };
+      await world.make(`${RBAC}/clusterrolebindings`, {
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+        subjects: [{ kind: "ServiceAccount", namespace: "kube-system", name }],
+      });
+      await comesTo(200, () => world.ask("GET", OBJECTS, { token }));
+      await refusesWrites(FOR_SOME, { token });
+    });
+
+    it("who may act as accounts of kube-system, as `edit` there: none by the garbage collector's rights, which go on for other kinds", async () => {
+      await active();
+      const user = `editor-of-${world.cluster}`;
+      const token = await world.tokenOf(user);
+      await world.make(`/clusters/default/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings`, {
+        metadata: { name: user },
+        // What the controller gathers in the role `edit`.
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:aggregate-to-edit" },
+        subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+      });
+      for (const controller of ["generic-garbage-collector", "namespace-controller"]) {
+        const headers = { "Impersonate-User": `system:serviceaccount:kube-system:${controller}` };
+        await comesTo(200, () => world.ask("GET", OBJECTS, { token, headers }));
+        const answer = await world.ask("DELETE", `${OBJECTS}/${world.cluster}`, { token, headers });
+        expect([answer.code, answer.body.message]).toEqual([403, expect.stringContaining(OF_ACCOUNT)]);
+        const name = `${controller}-${world.cluster}`;
+        await world.make(`${SYSTEM}/configmaps`, { metadata: { name } });
+        expect((await world.ask("DELETE", `${SYSTEM}/configmaps/${name}`, { token, headers })).code).toBe(200);
+      }
+    });
   });
 
   it("rights in default, however many: PUT and DELETE of a path are not among them", async () => {

@@ -9,10 +9,10 @@ const AS_OF = "2026-11-01T12:00:00Z";
 const asOf = Date.parse(AS_OF);
 
 async function ask(body: unknown, { method = "POST", other = () => 1_000_004_711, path = "/revisions" }: Partial<Asked> = {}) {
-  const { env, calls } = fakeEnv({ other });
+  const { env, calls, declared } = fakeEnv({ other });
   const init = { method, headers: { "Content-Type": "application/json" }, ...(method === "GET" ? {} : { body: JSON.stringify(body) }) };
   const response = await send(`http://h${path}`, init, env);
-  const begun = calls.filter(({ method: called }) => called === "beginAbove");
+  const begun = [...calls, ...declared].filter(({ method: called }) => called === "beginAbove");
   return {
     code: response.status,
     body: (await response.json()) as { message?: string; revisions?: Record<string, string> },

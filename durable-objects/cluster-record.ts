@@ -65,8 +65,8 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
     return this.#brain.setControllers(list);
   }
 
-  remove(): Promise<ClusterState> {
-    return this.#brain.remove();
+  remove(id?: string): Promise<ClusterState> {
+    return this.#brain.remove(id);
   }
 
   carryOn(id: string): Promise<void> {

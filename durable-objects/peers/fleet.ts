@@ -19,7 +19,7 @@ export function fleetPorts(env: Env): FleetPorts {
     },
     setControllers: (name, location, list) => answered(clusterRecord(env, name, location).setControllers(list)),
     bootstrap: (id) => answered(servicesStore(env, id).ensureBootstrapped()),
-    remove: (name, location) => answered(clusterRecord(env, name, location).remove()),
+    remove: (name, location, id) => answered(clusterRecord(env, name, location).remove(id)),
     page: (after, limit) => answered(clusterNames(env).page(after, limit)),
     listed: (name, stamp) => answered(clusterRecord(env, name).listed(stamp)),
   };

@@ -23,7 +23,8 @@ export function activeStatus(object: Cluster, state: ClusterState, now: number):
     message: `the cluster was there before its object: it is ${actual === "" ? "near its first callers" : `in ${actual}`}, and does not move`,
   };
   const ready = location !== "" && location !== actual ? elsewhere : ACTIVE;
-  return status(object, { phase: "Active", ...(actual !== "" && { location: actual }) }, { [READY]: ready }, now);
+  const facts = { phase: "Active", ...(state.phase !== "absent" && { id: state.id }), ...(actual !== "" && { location: actual }) } as const;
+  return status(object, facts, { [READY]: ready }, now);
 }
 
 /** The status of a cluster whose name is still that of another one, which is being deleted. */
@@ -38,7 +39,7 @@ export function deletingStatus(object: Cluster, state: ClusterState & { phase: "
   const { objects, wiped, id } = state;
   const deleting: Finding = { status: "True", reason: "Wiping", message: `${wiped} of ${objects} parts of the cluster are empty` };
   const location = locationOf(id);
-  const facts = { phase: "Terminating", objects, wiped, ...(location !== undefined && { location }) } as const;
+  const facts = { phase: "Terminating", id, objects, wiped, ...(location !== undefined && { location }) } as const;
   return status(object, facts, { [READY]: BEING_DELETED, [DELETING]: deleting }, now);
 }
 

@@ -6,11 +6,15 @@
  *   look, open                      perhaps a cluster that its status lacks         opens again, which changes nothing
  *   setControllers, bootstrap       the cluster, and the record tells its objects   the same again
  *   the status                      everything                                      finds the step done
- *   remove                          a record that works off the deletion            asks again how far that is
+ *   look of an end                  the cluster, or its deletion                    looks again
+ *   remove                          a record that works off the deletion            asks how far that is
  *   the finalizer                   no cluster, and no object                       finds nothing to do
  *
  * Clusters that have no object come in by the list of all clusters: those of an earlier release, and of one that runs beside this one. An object whose
  * cluster somebody deleted past it goes, too: it would begin an empty cluster otherwise.
+ *
+ * The status says which life of the name the object stands for, and the end of the object ends that life alone. An object may be older than what has its
+ * name: its store was brought back in time, or somebody took its finalizer away.
  */
 import { readObject } from "../api/meta/read-object";
 import { semanticEqual } from "../api/meta/equality";
@@ -51,7 +55,7 @@ const WRITER: Writer = { manager: "clusters", group: CLUSTERS_GROUP, version: CL
 /** `make`: the cluster is not yet as the spec says. `end`: the object waits for the end of its cluster. */
 export type ClusterStep = "make" | "end" | "none";
 
-/** `adopt`: the cluster has no object. `doubt`: the list of all clusters lacks the cluster of an object. */
+/** `adopt`: the cluster has no object. `doubt`: the list of all clusters lacks the cluster of an object, or has a later one of the name. */
 type Work = { readonly name: string } & ({ readonly step: "make" | "end" | "doubt" } | { readonly step: "adopt"; listed: ListedCluster });
 
 export interface ClustersPassPorts extends FramePorts {
@@ -69,7 +73,10 @@ export function stepOf({ metadata, status }: Cluster): ClusterStep {
 export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPassPorts): Pass {
   const { clock, recorder } = ports;
   const rows = new KeptRows(storage);
-  const facts = new KeptFacts<Cluster, { readonly step: ClusterStep }>(rows, "clusters", (object) => ({ step: stepOf(object) }));
+  const facts = new KeptFacts<Cluster, { readonly step: ClusterStep; readonly id?: string }>(rows, "clusters", (object) => {
+    const { id } = object.status ?? {};
+    return { step: stepOf(object), ...(id !== undefined && { id }) };
+  });
   const store = new FollowedStore("clusters", clusters, facts.reader, rows, recorder);
   /** by name of a cluster that waits for a deletion: when it was looked at */
   const looked = new Map<string, number>();
@@ -87,7 +94,9 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       if (!page) return round.leave();
       for (const listed of page.clusters) {
         const { name } = listed;
+        const { step, id } = facts.get(name) ?? {};
         if (!known.delete(name)) next.set(name, { name, step: "adopt", listed });
+        else if (step === "none" && id !== undefined && listed.facts && listed.facts.id !== id) next.set(name, { name, step: "doubt" });
       }
       if (page.isLast) break;
       after = page.clusters.at(-1)?.name ?? after;
@@ -144,7 +153,8 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
   /** The list may have been told late: the record knows. */
   async function doubt(object: Cluster): Promise<Outcome> {
     const state = await fleet.look(nameOf(object), placeOf(object));
-    return state.phase === "active" ? "none" : outcomeOf(await clusters.write(deleteRequest(object)));
+    if (state.phase !== "active") return outcomeOf(await clusters.write(deleteRequest(object)));
+    return state.id === object.status?.id ? "none" : tell(object, activeStatus(object, state, clock.now()));
   }
 
   async function make(object: Cluster): Promise<Outcome> {
@@ -180,12 +190,16 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
 
   async function end(object: Cluster): Promise<Outcome> {
     const name = nameOf(object);
-    const state = await fleet.remove(name, placeOf(object));
-    if (state.phase === "deleting") {
+    const place = placeOf(object);
+    let state = await fleet.look(name, place);
+    // Without a status the controller has not looked before: what began meanwhile began for this object.
+    const life = object.status?.id ?? (state.phase === "absent" ? "" : state.id);
+    if (state.phase === "active" && state.id === life) state = await fleet.remove(name, place, life);
+    if (state.phase === "deleting" && state.id === life) {
       const outcome = await tell(object, deletingStatus(object, state, clock.now()));
       return outcome === "done" ? wait(name) : outcome;
     }
-    if (state.phase === "active") return "later";
+    // No cluster, or a later one of the name, which this deletion does not mean.
     const finalizers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer !== CLUSTER_FINALIZER);
     const { finalizers: _, ...metadata } = object.metadata ?? {};
     return outcomeOf(

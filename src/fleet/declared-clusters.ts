@@ -73,9 +73,14 @@ export async function declareControllers(
   return settled(await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS }));
 }
 
-/** Deletes the object, if there is one. */
+/** Deletes the object, if there is one. A call that comes late deletes no later object of the name. */
 export async function undeclareCluster(ports: DeclaringPorts, name: string): Promise<Result<void, Status>> {
-  const options = { dryRun: false, preconditions: {}, propagationPolicy: "Background" as const, gracePeriodSeconds: undefined };
+  const found = await objectOf(ports, name);
+  if (!found.ok) return found;
+  if (!found.value) return ok(undefined);
+  const { uid } = found.value.metadata ?? {};
+  const preconditions = uid === undefined ? {} : { uid };
+  const options = { dryRun: false, preconditions, propagationPolicy: "Background" as const, gracePeriodSeconds: undefined };
   return settled(await ports.write({ verb: "delete", key: keyOf(name), options }));
 }
 

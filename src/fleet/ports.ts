@@ -20,8 +20,8 @@ export interface FleetPorts {
   ): Promise<{ state: ClusterState; isTold: boolean }>;
   /** makes what a cluster begins with */
   bootstrap(id: string): Promise<void>;
-  /** begins the deletion of the cluster, or tells how far it is */
-  remove(name: string, location: Location | undefined): Promise<ClusterState>;
+  /** begins the deletion of the cluster if its life has this id; another one stays */
+  remove(name: string, location: Location | undefined, id: string): Promise<ClusterState>;
   /** a page of the list of all clusters; null = it does not answer */
   page(after: string, limit: number): Promise<{ clusters: ListedCluster[]; isLast: boolean } | null>;
   /** as `look`, of a cluster that is in the list under this stamp and has not told what it is */

@@ -8,6 +8,7 @@
  * - The place of a cluster is chosen when it begins, and stored with its life. No object moves.
  * - The list of all clusters has the name before the cluster begins, and until it has ended: whoever looks for a cluster asks the list first. Each life
  *   enters it under a stamp of its own, so that no late call of an earlier one takes it out. What is lost on the way the next reader of the list has told.
+ * - A deletion names the life that is meant. So a late or repeated call ends no later cluster of the name.
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
@@ -159,12 +160,12 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 
-  async remove(): Promise<ClusterState> {
+  async remove(meant?: string): Promise<ClusterState> {
     const { storage, clock } = this.ports;
     await this.#learn();
     const row = storage.load();
-    if (row?.phase === "active") {
-      const id = clusterId(this.name, row.life);
+    const id = row && clusterId(this.name, row.life);
+    if (row?.phase === "active" && id !== undefined && (meant ?? id) === id) {
       storage.transaction(() => {
         storage.save({ ...row, phase: "deleting", deletedAt: clock.now() });
         storage.objectsAdd(this.ports.objects());

@@ -140,8 +140,13 @@ export interface ClusterRecordRpc {
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
    */
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }>;
-  /** begins the deletion of an active cluster; durable when it answers */
-  remove(): Promise<ClusterState>;
+  /**
+   * Begins the deletion of an active cluster; durable when it answers.
+   *
+   * @param id the life that is meant: another one stays, so a late or repeated call ends no later cluster of the name. Absent = whichever there is, as the
+   *   release before calls it, and as its records understand every call
+   */
+  remove(id?: string): Promise<ClusterState>;
   /**
    * Called by cron, which found the objects of `id` gone: continues the deletion, or removes the keys of a finished one. Or cron found that the directory
    * does not know of every controller of the release: the list of the cluster is told again.

@@ -307,15 +307,22 @@ export async function setControllers(env: Env, name: string, list: ControllerLis
   return err(serviceUnavailable(still, RETRY_AFTER_SECONDS));
 }
 
+/** Begins the deletion of the cluster that is there now, its object first, or tells how far that is. A call that comes late ends no later cluster. */
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {
   const looked = await lookAt(env, name);
-  if (!looked.ok || looked.value.phase === "absent") return looked;
+  if (!looked.ok) return looked;
   const fleet = await fleetOf(env, name);
   if (!fleet.ok) return fleet;
+  // Also of a cluster that has not begun: its object would begin it.
   const undeclared = fleet.value ? await undeclareCluster(fleet.value, name) : ok(undefined);
   if (!undeclared.ok) return undeclared;
-  const state = await call(() => recordOf(env, name).remove(), { what: "cluster.remove", repeatable: true });
-  return state.ok ? ok(noted(name, state.value)) : err(state.error);
+  if (looked.value.phase === "absent") return looked;
+  const { id } = looked.value;
+  const removed = await call(() => recordOf(env, name).remove(id), { what: "cluster.remove", repeatable: true });
+  if (!removed.ok) return removed;
+  const state = noted(name, removed.value);
+  // The cluster that was meant has ended, and a later one has the name.
+  return ok(state.phase !== "absent" && state.id !== id ? { phase: "absent" } : state);
 }
 
 function noted(name: string, state: ClusterState): ClusterState {

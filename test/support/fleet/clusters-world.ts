@@ -28,6 +28,8 @@ export class ClustersWorld {
   readonly made = new Map<string, Made>();
   /** the list of all clusters does not answer */
   isListSilent = false;
+  /** the list of all clusters has been told of the lives */
+  tellsLives = false;
 
   /** @param dieAt the number of the place where the controller dies; 0 = it does not */
   constructor(dieAt = 0) {
@@ -84,6 +86,14 @@ export class ClustersWorld {
     this.made.set(name, { id: clusterId(name, life), life, phase: "active", controllers, wiped: 0, bootstrapped: false, begun });
   }
 
+  /** A call to the record that was sent long ago. */
+  lateRemoval(name: string, id: string): Made {
+    const made = this.made.get(name);
+    if (!made) throw new Error(`no cluster ${name}`);
+    if (made.phase === "active" && made.id === id) made.phase = "deleting";
+    return made;
+  }
+
   #state(name: string): ClusterState {
     const made = this.made.get(name);
     if (!made || made.phase === "absent") return { phase: "absent" };
@@ -115,18 +125,20 @@ export class ClustersWorld {
         called(`bootstrap ${id}`, () => {
           for (const made of this.made.values()) if (made.id === id) made.bootstrapped = true;
         }),
-      remove: (name) =>
+      remove: (name, _, id) =>
         called(`remove ${name}`, () => {
-          const made = this.made.get(name);
-          if (made?.phase === "active") made.phase = "deleting";
-          else progress(name);
+          if (this.made.has(name)) this.lateRemoval(name, id);
           return this.#state(name);
         }),
       page: (after, limit) =>
         called("page", () => {
           if (this.isListSilent) return null;
           const names = [...this.made].filter(([name, { phase }]) => phase !== "absent" && name > after).map(([name]) => name);
-          const clusters = names.sort().map((name): ListedCluster => ({ name, stamp: "s" }));
+          const clusters = names.sort().map((name): ListedCluster => {
+            const { id, phase } = this.made.get(name) ?? {};
+            const facts = this.tellsLives && id !== undefined && { facts: { id, createdAt: 1, deletedAt: phase === "active" ? 0 : 2 } };
+            return { name, stamp: "s", ...facts };
+          });
           return { clusters: clusters.slice(0, limit), isLast: clusters.length <= limit };
         }),
       listed: (name) => called(`listed ${name}`, () => this.#state(name)),

@@ -135,6 +135,61 @@ describe("the controller of Clusters", () => {
     expect(world.shown).toEqual(["a Active True", "default Active True", "old Active True"]);
   });
 
+  it("a call to end the cluster that comes late, when the name has a later one: that one stays, and so does its object", async () => {
+    const world = new ClustersWorld();
+    await world.create("a");
+    await world.pass(5_000);
+    world.world.fault = (call) => (call === "remove a" ? new Error("late") : undefined);
+    await world.remove("a");
+    await world.pass(5_000);
+    const late = world.made.get("a")?.id ?? "";
+    world.world.fault = () => undefined;
+    await world.pass(LONG);
+    await world.create("a");
+    await world.pass(5_000);
+    const { id, phase } = world.lateRemoval("a", late);
+    expect([late, id, phase, world.object("a")?.status?.id]).toEqual(["a", "a~2", "active", "a~2"]);
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["a Active True", "default Active True"]);
+  });
+
+  it.each([
+    ["while it waits, as in a store that was brought back in time", "look a"],
+    ["between a look and the end", "remove a"],
+  ])(
+    "an object that is being deleted, and whose cluster is made anew %s: goes, and the later cluster stays and gets its own",
+    async (_, at) => {
+      const world = new ClustersWorld();
+      world.tellsLives = true;
+      await world.create("a");
+      await world.pass(5_000);
+      await world.remove("a");
+      world.world.fault = (call) => {
+        if (call === at && world.made.get("a")?.begun === 1) world.begin("a");
+        return undefined;
+      };
+      await world.pass(2 * 3_600_000);
+      world.world.poke();
+      await world.pass(LONG);
+      expect([world.made.get("a"), world.object("a")?.status?.id]).toMatchObject([{ begun: 2, phase: "active", id: "a~2" }, "a~2"]);
+    },
+  );
+
+  it("a cluster that was made anew past its object: the object stands for the later one, whose end it is", async () => {
+    const world = new ClustersWorld();
+    world.tellsLives = true;
+    await world.create("a");
+    await world.pass(5_000);
+    world.begin("a");
+    await world.pass(3_600_000);
+    world.world.poke();
+    await world.pass(5_000);
+    expect(world.object("a")?.status?.id).toBe("a~2");
+    await world.remove("a");
+    await world.pass(LONG);
+    expect([world.shown, world.made.get("a")?.phase]).toEqual([["default Active True"], "absent"]);
+  });
+
   it("the cluster default: a list that it has already is kept, and one of its object is taken", async () => {
     const world = new ClustersWorld();
     world.begin("default", undefined, ["*", "-namespace-controller"]);

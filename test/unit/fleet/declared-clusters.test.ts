@@ -70,10 +70,21 @@ it("a list of controllers, and null: a patch; the end: a delete; where there is 
   expect(await declareControllers(ports, "a", ["*"])).toEqual(ok(undefined));
   expect(await declareControllers(ports, "a", null)).toEqual(ok(undefined));
   expect(await undeclareCluster(ports, "a")).toEqual(ok(undefined));
-  expect(calls).toEqual(['patch {"spec":{"controllers":["*"]}}', 'patch {"spec":{"controllers":null}}', "delete"]);
+  expect(calls).toEqual(['patch {"spec":{"controllers":["*"]}}', 'patch {"spec":{"controllers":null}}', "get", "delete"]);
   const absent = storeOf([undefined], "absent");
   expect([await declareControllers(absent.ports, "a", null), await undeclareCluster(absent.ports, "a")]).toEqual([
     ok(undefined),
     ok(undefined),
   ]);
+});
+
+it("the end of an object: names its uid, so that a late call deletes no later object of the name", async () => {
+  const deletions: unknown[] = [];
+  const { ports } = storeOf([{ metadata: { name: "a", uid: "u-1" } }]);
+  const write: DeclaringPorts["write"] = (request) => {
+    if (request.verb === "delete") deletions.push(request.options.preconditions);
+    return ports.write(request);
+  };
+  await undeclareCluster({ ...ports, write }, "a");
+  expect(deletions).toEqual([{ uid: "u-1" }]);
 });

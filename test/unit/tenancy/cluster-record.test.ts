@@ -590,6 +590,29 @@ describe("a cluster's record", () => {
     expect(await world.record.open()).toMatchObject({ state: { id: "blue~2" } });
   });
 
+  it("a deletion that names a life: ends that one, and changes nothing of a later one, however late and often it comes", async () => {
+    const world = new World();
+    const first = await world.opened();
+    expect(await world.record.remove(first)).toMatchObject({ phase: "deleting", id: first });
+    expect(await world.record.remove(first)).toMatchObject({ phase: "deleting", id: first });
+    await world.settle();
+    expect(await world.record.remove(first)).toEqual({ phase: "absent" });
+    const next = await world.opened();
+    world.restart();
+    expect(await world.record.remove(first)).toMatchObject({ phase: "active", id: next });
+    await world.settle();
+    expect(await world.record.look()).toMatchObject({ phase: "active", id: next });
+  });
+
+  it("a deletion that names no life, as the release before asks: ends the one that is there", async () => {
+    const world = new World();
+    await world.opened();
+    await world.record.remove();
+    await world.settle();
+    const id = await world.opened();
+    expect(await world.record.remove()).toMatchObject({ phase: "deleting", id });
+  });
+
   it("a lost alarm: set again when the object starts", async () => {
     const world = new World();
     await world.opened();

@@ -191,6 +191,8 @@ class FakeRecords {
   listed: ListedCluster[] | null = [];
   /** a record is asked by a reader of the list */
   looked = (): unknown => undefined;
+  /** a record is asked for the end of its cluster */
+  removing = (): unknown => undefined;
   readonly pages: number[] = [];
 
   page(after: string, limit: number): ReturnType<ClusterNamesRpc["page"]> {
@@ -223,9 +225,11 @@ class FakeRecords {
         if (now.phase === "active") this.states.set(name, { ...now, controllers });
         return this.#answer(`setControllers ${name} ${String(controllers)}`, { state: state(), isTold: this.isTold });
       },
-      remove: () => {
+      remove: (id?: string) => {
+        this.removing();
         const now = state();
-        if (now.phase === "active") this.states.set(name, { ...now, phase: "deleting", deletedAt: 1_500, objects: 9, wiped: 0 });
+        if (now.phase === "active" && (id ?? now.id) === now.id)
+          this.states.set(name, { ...now, phase: "deleting", deletedAt: 1_500, objects: 9, wiped: 0 });
         return this.#answer(`remove ${name}`, state());
       },
       carryOn: (id: string) => this.#answer(`carryOn ${id}`, undefined),

@@ -20,6 +20,8 @@ export interface ClusterObjectSpec {
 
 export interface ClusterObjectStatus {
   phase?: ClusterObjectPhase;
+  /** of the life of the name that the object stands for (tenancy/cluster-id) */
+  id?: string;
   /** path of its server */
   url?: string;
   location?: string;

@@ -36,6 +36,7 @@ const ClusterStatus: MessageSchema = message(
       keyedListOf(Condition, "type"),
       "Ready says whether the cluster can be used as its spec says, Deleting how far its deletion has come.",
     ),
+    id: plain(8, string, "Which cluster of the name it is. The deletion of the object deletes no other one."),
   },
   { description: "What a cluster is." },
 );

@@ -413,6 +413,21 @@ describe("/clusters/{name}", () => {
     expect((await send("DELETE", "")).code).toBe(404);
   });
 
+  it("DELETE: a call to the record that comes again when the name has a later cluster leaves that one, and the answer is 404", async () => {
+    const { name, fake, send } = aCluster();
+    const later: ClusterState = { phase: "active", id: `${name}~2`, createdAt: 0, controllers: null };
+    fake.records.removing = () => fake.records.states.set(name, later);
+    expect((await send("DELETE", "")).code).toBe(404);
+    expect(fake.records.states.get(name)).toEqual(later);
+  });
+
+  it("DELETE of an object whose cluster has not begun: the object goes, and the answer is 404", async () => {
+    const { name, fake, send } = aCluster(ABSENT);
+    expect((await send("DELETE", "")).code).toBe(404);
+    const deletions = fake.declared.filter(({ argument }) => (argument as { verb?: string }).verb === "delete");
+    expect(deletions).toMatchObject([{ argument: { key: { name } } }]);
+  });
+
   it("DELETE of default: refused", async () => {
     const response = await sendTo("http://h/clusters/default", { method: "DELETE" }, fakeEnv().env);
     expect(await response.json()).toMatchObject({ code: 403, message: 'clusters "default" is forbidden: this cluster may not be deleted' });

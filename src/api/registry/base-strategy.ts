@@ -1,6 +1,6 @@
 /** The strategy that kinds start from, and the steps that several of them share. */
 import type { FieldError } from "../meta/field-errors";
-import type { KubeObject } from "../meta/kubernetes";
+import type { KubeObject, ObjectMeta } from "../meta/kubernetes";
 import { validateDNS1123Subdomain } from "../meta/names";
 import type { Change, Strategy } from "./resource";
 
@@ -28,6 +28,20 @@ export function keepStatus(change: Change<KubeObject>): void {
 /** Status endpoint: everything but metadata and status stays as stored. */
 export function keepAllButStatus(change: Change<KubeObject>): void {
   keepMembers(change, (key) => key !== "status" && key !== "metadata");
+}
+
+/** Members of metadata that some kinds keep as stored on the status endpoint. */
+const KEPT_METADATA = ["labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"] as const;
+
+/** Status endpoint: what clients write of metadata stays as stored, too. Upstream: ResetObjectMetaForStatus of apimachinery. */
+export function takeStatusAlone(change: Change<KubeObject>): void {
+  keepAllButStatus(change);
+  const to: ObjectMeta = (change.after.metadata ??= {});
+  const from: ObjectMeta = change.before.metadata ?? {};
+  for (const key of KEPT_METADATA) {
+    if (from[key] === undefined) delete to[key];
+    else Object.assign(to, { [key]: from[key] });
+  }
 }
 
 /** Sets the top-level members that `kept` accepts back to the stored ones. */

@@ -4,7 +4,7 @@ import { isLocation, LOCATIONS } from "../../../core/config/location";
 import { semanticEqual } from "../../meta/equality";
 import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../meta/field-errors";
 import { validateDNS1123Label } from "../../meta/names";
-import { BASE_STRATEGY, dropStatus, keepStatus } from "../base-strategy";
+import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { CLUSTER_FINALIZER, type Cluster, ROOT_CLUSTER } from "./cluster";
 
@@ -28,6 +28,12 @@ function validate({ spec }: Cluster, _context: unknown, before?: Cluster): Field
   return errors;
 }
 
+/** A create without a location is given one, so the manifest of the create does not have it. No location asks for nothing. */
+function keepLocation({ after, before }: Change<Cluster>): void {
+  const stored = before.spec?.location;
+  if (stored && !after.spec?.location) after.spec = { ...after.spec, location: stored };
+}
+
 /** The objects of a cluster stay where they were made. */
 function validateUpdate({ after, before }: Change<Cluster>): FieldError[] {
   const location = after.spec?.location ?? "";
@@ -45,9 +51,12 @@ export const clusterStrategy: Strategy<Cluster> = {
   validate,
   prepareForUpdate(change) {
     keepStatus(change);
+    keepLocation(change);
     if (!change.before.metadata?.deletionTimestamp) holdObject(change.after);
   },
   validateUpdate,
+  // The finalizer goes by the main endpoint alone, where the rule about it is.
+  prepareForStatusUpdate: takeStatusAlone,
   deletion: {
     refuse: ({ metadata }) => (metadata?.name === ROOT_CLUSTER ? "this cluster may not be deleted" : undefined),
     mark(cluster) {

@@ -1,9 +1,9 @@
 /** ServiceCIDRs (KEP-1880; upstream pkg/apis/networking/validation, pkg/registry/networking/servicecidr). */
 import { FIELD_IMMUTABLE, invalidValue, required } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
-import type { ObjectMeta, ServiceCIDR } from "../../meta/kubernetes";
+import type { ServiceCIDR } from "../../meta/kubernetes";
 import { parsePrefix, prefixErrorText } from "../../../core/net/prefix";
-import { BASE_STRATEGY, dropStatus, keepAllButStatus, keepStatus } from "../base-strategy";
+import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import { tenancyErrors } from "./tenancy";
 import type { Change, Strategy, StrategyContext } from "../resource";
 
@@ -53,26 +53,11 @@ function validateServiceCIDRUpdate(change: Change<ServiceCIDR>): FieldError[] {
   return [invalidValue("spec.cidrs", wanted, FIELD_IMMUTABLE)];
 }
 
-/** Members of metadata that the status endpoint keeps as stored. */
-const KEPT_METADATA = ["labels", "annotations", "finalizers", "ownerReferences", "deletionTimestamp"] as const;
-
-function keepMetadata({ after, before }: Change<ServiceCIDR>): void {
-  const to: ObjectMeta = (after.metadata ??= {});
-  const from: ObjectMeta = before.metadata ?? {};
-  for (const key of KEPT_METADATA) {
-    if (from[key] === undefined) delete to[key];
-    else Object.assign(to, { [key]: from[key] });
-  }
-}
-
 export const serviceCIDRStrategy: Strategy<ServiceCIDR> = {
   ...BASE_STRATEGY,
   prepareForCreate: dropStatus,
   validate: validateServiceCIDR,
   prepareForUpdate: keepStatus,
   validateUpdate: validateServiceCIDRUpdate,
-  prepareForStatusUpdate(change) {
-    keepAllButStatus(change);
-    keepMetadata(change);
-  },
+  prepareForStatusUpdate: takeStatusAlone,
 };

@@ -58,7 +58,6 @@ describe("an update", () => {
   it.each([
     [{ location: "weur" }, { location: "weur", controllers: ["*"] }, "ok"],
     [{ location: "weur" }, { location: "enam" }, 'spec.location: Invalid value: "enam": field is immutable'],
-    [{ location: "weur" }, {}, 'spec.location: Invalid value: "": field is immutable'],
     [{}, { location: "weur" }, 'spec.location: Invalid value: "weur": field is immutable'],
     [{ controllers: ["*"] }, {}, "ok"],
     [{}, { controllers: ["mars"] }, '"mars" is not in the list of known controllers'],
@@ -66,6 +65,36 @@ describe("an update", () => {
     const store = world();
     await store.create(cluster("blue", before), GROUP);
     expect(await outcome(store.update(cluster("blue", after), GROUP))).toContain(wanted);
+  });
+
+  it.each([
+    ["nothing", undefined],
+    ["no location", { controllers: ["*"] }],
+    ["an empty one", { location: "" }],
+  ])("of a cluster with a location, with a spec of %s: the stored one stays", async (_, spec) => {
+    const store = world();
+    await store.create(cluster("blue", { location: "weur" }), GROUP);
+    const sent: Cluster = { metadata: { name: "blue" }, ...(spec && { spec }) };
+    expect(await outcome(store.update(sent, GROUP))).toBe("ok");
+    expect(store.stored<Cluster>("blue")?.spec).toEqual({ ...spec, location: "weur" });
+  });
+
+  it("of the status: takes that alone, so that the finalizer stays before the deletion and during it", async () => {
+    const store = world();
+    await store.create({ metadata: { name: "blue", labels: { a: "b" } } }, GROUP);
+    const bare: Cluster = { metadata: { name: "blue" }, spec: { location: "weur" }, status: { phase: "Active" } };
+    expect(await outcome(store.update(bare, GROUP, "status"))).toBe("ok");
+    const { metadata, spec, status } = store.stored<Cluster>("blue") ?? {};
+    expect([metadata?.finalizers, metadata?.labels, spec, status]).toEqual([
+      [CLUSTER_FINALIZER],
+      { a: "b" },
+      undefined,
+      { phase: "Active" },
+    ]);
+    await store.delete("blue", {}, "");
+    expect(store.stored<Cluster>("blue")?.status?.phase).toBe("Terminating");
+    expect(await outcome(store.update(bare, GROUP, "status"))).toBe("ok");
+    expect(store.stored<Cluster>("blue")?.metadata?.finalizers).toEqual([CLUSTER_FINALIZER]);
   });
 
   it("without the finalizer: it stays until the deletion, and may go then", async () => {

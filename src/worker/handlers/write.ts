@@ -2,9 +2,12 @@
 import { err, ok, type Result } from "../../core/base/result";
 import type { Status } from "../../api/meta/status";
 import type { KubeObject } from "../../api/meta/kubernetes";
+import { ROOT_CLUSTER } from "../../api/registry/clusters/cluster";
+import { clustersDefinition } from "../../api/registry/clusters/definition";
 import type { ObjectKey, WriteRequest } from "../../api/rpc/store";
 import { judgedWrite, type RefusedWrite, type SuccessfulWrite } from "../access/judged-write";
 import { judgesOf } from "./judges";
+import { mayCreate } from "./may-create";
 import { call } from "../routing/call";
 import { bootstrapProblem, callName, type ResourceRequest, store } from "./resource-request";
 import { shownStatus } from "./answer";
@@ -14,7 +17,7 @@ import { shownStatus } from "./answer";
  * conflict.
  */
 export async function write(request: ResourceRequest, wanted: WriteRequest): Promise<Result<SuccessfulWrite, RefusedWrite>> {
-  const problem = await bootstrapProblem(request);
+  const problem = (await bootstrapProblem(request)) ?? (await firstReadProblem(request, wanted));
   if (problem) return err({ status: problem, warnings: [] });
   const judges = judgesOf(request, wanted);
   if (judges.all.length === 0) return send(request, wanted);
@@ -24,6 +27,17 @@ export async function write(request: ResourceRequest, wanted: WriteRequest): Pro
   } finally {
     judges.end();
   }
+}
+
+/**
+ * Clusters of an earlier release get their objects before somebody reads Clusters. A create waits for that as a read does: otherwise it made an object
+ * for a cluster that is there, and took that over. The store cannot make its own controller wait, whose writes these objects are.
+ */
+async function firstReadProblem(request: ResourceRequest, wanted: WriteRequest): Promise<Status | undefined> {
+  const { info } = request;
+  if (info.definition !== clustersDefinition || !mayCreate(info, wanted.verb === "patch" ? wanted.patchType : undefined)) return undefined;
+  const found = await read(request, { namespace: "", name: ROOT_CLUSTER });
+  return found.ok ? undefined : found.error;
 }
 
 async function read(request: ResourceRequest, key: ObjectKey): Promise<Result<KubeObject | undefined, Status>> {

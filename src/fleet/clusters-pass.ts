@@ -5,7 +5,8 @@
  *   dies behind                     what there is                                   what the next pass does
  *   look, open                      perhaps a cluster that its status lacks         opens again, which changes nothing
  *   setControllers, bootstrap       the cluster, and the record tells its objects   the same again
- *   the status                      everything                                      finds the step done
+ *   the status                      everything                                      finds the step done, or takes the annotation of an adopted one away
+ *   the object of an adopted one    it, with the annotation of the life             looks, and begins nothing; takes the list of controllers
  *   look of an end                  the cluster, or its deletion                    looks again
  *   remove                          a record that works off the deletion            asks how far that is
  *   the finalizer                   no cluster, and no object                       finds nothing to do
@@ -19,6 +20,7 @@
 import { readObject } from "../api/meta/read-object";
 import { semanticEqual } from "../api/meta/equality";
 import {
+  ADOPTED_ANNOTATION,
   CLUSTER_FINALIZER,
   type Cluster,
   type ClusterObjectStatus,
@@ -37,14 +39,15 @@ import type { RowStorage } from "../controllers/followed/row-storage";
 import { createRequest, deleteRequest, updateRequest, type Writer } from "../controllers/followed/write-requests";
 import type { Pass } from "../controllers/frame/controller";
 import { Frame, type FramePorts } from "../controllers/frame/frame";
-import { type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
+import { isOver, type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
 import { locationOf } from "../tenancy/cluster-id";
-import type { ListedCluster } from "../tenancy/rpc";
+import type { ClusterState, ListedCluster } from "../tenancy/rpc";
 import { activeStatus, deletingStatus, waitingStatus } from "./cluster-status";
 import type { FleetPorts } from "./ports";
 
-/** Between two looks at a deletion while nobody asks. */
+/** Between two looks at a deletion while nobody asks; longer each time while it stands still, as the record's own tries. */
 const LOOK_MS = 1_000;
+const LOOK_MAX_MS = 30_000;
 /** The same, however many pokes come. */
 const LOOK_MIN_MS = 50;
 /** Between two readings of the list of all clusters. */
@@ -64,10 +67,32 @@ export interface ClustersPassPorts extends FramePorts {
   fleet: FleetPorts;
 }
 
+/** Row of the controller: when the list of all clusters is read again, once everything that a reading has found is done. */
+const LISTED_KIND = "listed";
+const LISTED_KEY = "clusters";
+
+/** The last look at a deletion. */
+interface Look {
+  readonly at: number;
+  readonly wiped: number;
+  /** until the next one, while nobody asks */
+  readonly waitMs: number;
+}
+
 /** What the object needs. */
 export function stepOf({ metadata, status }: Cluster): ClusterStep {
   if (metadata?.deletionTimestamp) return metadata.finalizers?.includes(CLUSTER_FINALIZER) ? "end" : "none";
-  return status?.phase === "Active" && status.observedGeneration === metadata?.generation ? "none" : "make";
+  const isMade = status?.phase === "Active" && status.observedGeneration === metadata?.generation;
+  return isMade && !isAdopted({ metadata }) ? "none" : "make";
+}
+
+function isAdopted({ metadata }: Cluster): boolean {
+  return metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
+}
+
+/** The life of a cluster that was there before its object. Nobody says it of a cluster whose status says more. */
+function adoptedLife({ metadata, status }: Cluster): string | undefined {
+  return status?.phase === "Active" ? undefined : metadata?.annotations?.[ADOPTED_ANNOTATION];
 }
 
 export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPassPorts): Pass {
@@ -78,8 +103,8 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     return { step: stepOf(object), ...(id !== undefined && { id }) };
   });
   const store = new FollowedStore("clusters", clusters, facts.reader, rows, recorder);
-  /** by name of a cluster that waits for a deletion: when it was looked at */
-  const looked = new Map<string, number>();
+  /** by name of a cluster that waits for a deletion */
+  const looked = new Map<string, Look>();
   /** what the last reading of the list of all clusters found */
   let found = new Map<string, Work>();
   let listAt = -Infinity;
@@ -105,6 +130,12 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     for (const name of known) if (facts.get(name)?.step === "none") next.set(name, { name, step: "doubt" });
     found = next;
     listAt = clock.now() + LIST_MS;
+    keepListed();
+  }
+
+  /** A reading whose finds are lost with the object is repeated by the next one. */
+  function keepListed(): void {
+    if (found.size === 0) rows.put(LISTED_KIND, LISTED_KEY, { at: listAt });
   }
 
   async function plan(round: Round): Promise<Work[]> {
@@ -115,7 +146,7 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const isFresh = (at = -Infinity): boolean => at <= now && now < at + LOOK_MIN_MS;
     const steps = [...facts.keys].flatMap((name): Work[] => {
       const step = facts.get(name)?.step ?? "none";
-      return step === "none" || isFresh(looked.get(name)) ? [] : [{ name, step }];
+      return step === "none" || isFresh(looked.get(name)?.at) ? [] : [{ name, step }];
     });
     return [...steps, ...found.values()];
   }
@@ -131,12 +162,17 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
   }
 
   function noted(work: Work, outcome: Outcome): Outcome {
-    if (outcome === "done" || outcome === "none") found.delete(work.name);
+    if (isOver(outcome) && found.delete(work.name)) keepListed();
     return outcome;
   }
 
-  function wait(name: string): Outcome {
-    looked.set(name, clock.now());
+  function wait(name: string, { wiped }: ClusterState & { phase: "deleting" }): Outcome {
+    const at = clock.now();
+    const last = looked.get(name);
+    const isStill = last?.wiped === wiped;
+    // Looks that pokes bring sooner say nothing of a deletion that stands still.
+    const waitMs = !isStill ? LOOK_MS : at < last.at + last.waitMs ? last.waitMs : Math.min(LOOK_MAX_MS, 2 * last.waitMs);
+    looked.set(name, { at, wiped, waitMs });
     return "waits";
   }
 
@@ -145,8 +181,10 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const state = told ? await fleet.look(name, locationOf(told.id)) : await fleet.listed(name, stamp);
     if (state.phase !== "active") return "none";
     const location = locationOf(state.id);
-    const spec = { ...(location !== undefined && { location }), ...(state.controllers && { controllers: [...state.controllers] }) };
-    const answer = await clusters.write(createRequest({ metadata: { name }, spec } as Cluster, WRITER));
+    // The list of controllers may change meanwhile: the object takes it when nobody can change it unseen.
+    const spec = location === undefined ? {} : { location };
+    const object: Cluster = { metadata: { name, annotations: { [ADOPTED_ANNOTATION]: state.id } }, spec };
+    const answer = await clusters.write(createRequest(object, WRITER));
     return !answer.ok && answer.status.code === 409 ? "done" : outcomeOf(answer);
   }
 
@@ -161,13 +199,15 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const name = nameOf(object);
     const isRoot = name === ROOT_CLUSTER;
     const place = placeOf(object);
-    const wasThere = object.status?.phase === "Active";
+    const adopted = adoptedLife(object);
+    const wasThere = object.status?.phase === "Active" || adopted !== undefined;
     // The cluster of the bare paths may be there without a record, and stays so without a list of its own.
     let state = wasThere ? await fleet.look(name, place) : await fleet.open(name, place);
-    if (wasThere && !isRoot && state.phase !== "active") return outcomeOf(await clusters.write(deleteRequest(object)));
+    const isLost = state.phase !== "active" || (adopted !== undefined && adopted !== state.id);
+    if (wasThere && !isRoot && isLost) return outcomeOf(await clusters.write(deleteRequest(object)));
     if (state.phase === "deleting") {
       const outcome = await tell(object, waitingStatus(object, clock.now()));
-      return outcome === "done" ? wait(name) : outcome;
+      return outcome === "done" ? wait(name, state) : outcome;
     }
     const wanted = listOf(object);
     const kept = state.phase === "active" ? state.controllers : null;
@@ -184,8 +224,19 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       if (!told.isTold) return "later";
       state = told.state;
     }
-    if (!isRoot && state.phase === "active") await fleet.bootstrap(state.id);
-    return tell(object, activeStatus(object, state, clock.now()));
+    // The record goes on telling the list.
+    if (state.phase === "active" && state.isTold === false) return "later";
+    // What was there has what it begins with, or gets it with its next use: it is not woken for this.
+    if (!isRoot && state.phase === "active" && !isAdopted(object)) await fleet.bootstrap(state.id);
+    const status = activeStatus(object, state, clock.now());
+    return semanticEqual(object.status, status) ? settle(object) : tell(object, status);
+  }
+
+  /** The status knows the life now. */
+  async function settle(object: Cluster): Promise<Outcome> {
+    const { [ADOPTED_ANNOTATION]: adopted, ...annotations } = object.metadata?.annotations ?? {};
+    if (adopted === undefined) return "done";
+    return outcomeOf(await clusters.write(updateRequest({ ...object, metadata: { ...object.metadata, annotations } }, WRITER)));
   }
 
   async function end(object: Cluster): Promise<Outcome> {
@@ -193,11 +244,11 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const place = placeOf(object);
     let state = await fleet.look(name, place);
     // Without a status the controller has not looked before: what began meanwhile began for this object.
-    const life = object.status?.id ?? (state.phase === "absent" ? "" : state.id);
+    const life = object.status?.id ?? adoptedLife(object) ?? (state.phase === "absent" ? "" : state.id);
     if (state.phase === "active" && state.id === life) state = await fleet.remove(name, place, life);
     if (state.phase === "deleting" && state.id === life) {
       const outcome = await tell(object, deletingStatus(object, state, clock.now()));
-      return outcome === "done" ? wait(name) : outcome;
+      return outcome === "done" ? wait(name, state) : outcome;
     }
     // No cluster, or a later one of the name, which this deletion does not mean.
     const finalizers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer !== CLUSTER_FINALIZER);
@@ -213,16 +264,26 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     return outcomeOf(await clusters.write(updateRequest({ ...object, status } as Cluster, WRITER, "status")));
   }
 
+  function lookAtOf(name: string): number {
+    const { at, waitMs } = looked.get(name) ?? { at: -Infinity, waitMs: 0 };
+    return at + waitMs;
+  }
+
+  const listed = {
+    load() {
+      for (const [, { at }] of rows.saved<{ at: number }>(LISTED_KIND)) listAt = at;
+    },
+  };
   return new Frame<Work>(ports, {
     rows,
-    keeps: [facts],
+    keeps: [facts, listed],
     follows: () => [store],
     work: { plan, write, nameOf: ({ name, step }) => `${step} ${name}` },
     due(isRefused) {
       const pending = [...facts.keys].flatMap((name) => {
         const step = facts.get(name)?.step ?? "none";
         // What the pass has written itself may be work, too.
-        return step === "none" || isRefused(`${step} ${name}`) ? [] : [(looked.get(name) ?? -Infinity) + LOOK_MS];
+        return step === "none" || isRefused(`${step} ${name}`) ? [] : [lookAtOf(name)];
       });
       return pending.length > 0 ? leastOf(pending) : undefined;
     },

@@ -282,7 +282,10 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (!row || row.phase === "absent") return { phase: "absent" };
     const { phase, createdAt, deletedAt } = row;
     const id = clusterId(this.name, row.life);
-    if (phase === "active") return { phase, id, createdAt, controllers: this.ports.storage.controllersLoad()?.list ?? null };
+    if (phase === "active") {
+      const controllers = this.ports.storage.controllersLoad()?.list ?? null;
+      return { phase, id, createdAt, controllers, ...(this.#untold() && { isTold: false }) };
+    }
     return { phase, id, createdAt, deletedAt, ...this.ports.storage.objectCounts() };
   }
 

@@ -11,11 +11,11 @@ export const DIRECTORY_SILENT = "the directory of clusters does not answer";
 
 /**
  * `id` names the objects of one life of the cluster, and says where they are (tenancy/cluster-id). Times in milliseconds since the epoch. `controllers`: the cluster's own list;
- * null = the variable counts.
+ * null = the variable counts. `isTold`: false = some object of the cluster has not heard of it yet; absent = all have, or the record is of the release before.
  */
 export type ClusterState =
   | { phase: "absent" }
-  | { phase: "active"; id: string; createdAt: number; controllers: ControllerList | null }
+  | { phase: "active"; id: string; createdAt: number; controllers: ControllerList | null; isTold?: false }
   /** `wiped` of `objects` are done; more may become known on the way */
   | { phase: "deleting"; id: string; createdAt: number; deletedAt: number; objects: number; wiped: number };
 

@@ -28,6 +28,10 @@ export class ClustersWorld {
   readonly made = new Map<string, Made>();
   /** the list of all clusters does not answer */
   isListSilent = false;
+  /** objects of clusters hear of their controllers */
+  isTold = true;
+  /** deletions go on */
+  wipes = true;
   /** the list of all clusters has been told of the lives */
   tellsLives = false;
 
@@ -98,14 +102,14 @@ export class ClustersWorld {
     const made = this.made.get(name);
     if (!made || made.phase === "absent") return { phase: "absent" };
     const { id, controllers, wiped } = made;
-    if (made.phase === "active") return { phase: "active", id, createdAt: 1, controllers };
+    if (made.phase === "active") return { phase: "active", id, createdAt: 1, controllers, ...(!this.isTold && { isTold: false }) };
     return { phase: "deleting", id, createdAt: 1, deletedAt: 2, objects: PARTS, wiped };
   }
 
   #fleet({ called }: Pick<ControllerWorldPorts<"clusters">, "called">): FleetPorts {
     const progress = (name: string): void => {
       const made = this.made.get(name);
-      if (made?.phase === "deleting" && ++made.wiped > PARTS) made.phase = "absent";
+      if (this.wipes && made?.phase === "deleting" && ++made.wiped > PARTS) made.phase = "absent";
     };
     return {
       look: (name) => called(`look ${name}`, () => (progress(name), this.#state(name))),
@@ -119,7 +123,7 @@ export class ClustersWorld {
         called(`setControllers ${name}`, () => {
           const made = this.made.get(name);
           if (made) made.controllers = list;
-          return { state: this.#state(name), isTold: true };
+          return { state: this.#state(name), isTold: this.isTold };
         }),
       bootstrap: (id) =>
         called(`bootstrap ${id}`, () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CLUSTER_FINALIZER } from "../../../src/api/registry/clusters/cluster";
+import { ADOPTED_ANNOTATION, CLUSTER_FINALIZER } from "../../../src/api/registry/clusters/cluster";
 import { ClustersWorld } from "../../support/fleet/clusters-world";
 
 const LONG = 120_000;
@@ -34,7 +34,7 @@ describe("the controller of Clusters", () => {
   const end = {
     shown: ["b Active True", "default Active True", "old Active True"],
     made: [
-      ["old", "active", 1, true, ["*", "-namespace-controller"]],
+      ["old", "active", 1, false, ["*", "-namespace-controller"]],
       ["a", "absent", 1, true, ["*"]],
       ["b", "active", 1, true, null],
     ],
@@ -188,6 +188,116 @@ describe("the controller of Clusters", () => {
     await world.remove("a");
     await world.pass(LONG);
     expect([world.shown, world.made.get("a")?.phase]).toEqual([["default Active True"], "absent"]);
+  });
+
+  it.each([
+    ["ends before its object comes", "clusters create"],
+    ["ends behind its object, which has no status yet", "look old"],
+  ])("a cluster without an object, which %s: the object goes, and no empty cluster begins", async (_, at) => {
+    const world = new ClustersWorld();
+    world.begin("old");
+    let calls = 0;
+    world.world.fault = (call) => {
+      if (call.trim() === at && calls++ === 0) Object.assign(world.made.get("old") ?? {}, { phase: "deleting" });
+      return undefined;
+    };
+    await world.pass(LONG);
+    expect([calls > 0, world.shown, world.made.get("old")]).toMatchObject([true, ["default Active True"], { phase: "absent", begun: 1 }]);
+  });
+
+  it("a cluster without an object, made anew while it gets one: the object of the earlier one goes, the later cluster stays", async () => {
+    const world = new ClustersWorld();
+    world.begin("old");
+    world.world.fault = (call) => {
+      if (call.trim() === "clusters create" && world.made.get("old")?.begun === 1) world.begin("old");
+      return undefined;
+    };
+    await world.pass(LONG);
+    expect([world.shown, world.made.get("old")]).toMatchObject([["default Active True"], { phase: "active", begun: 2 }]);
+    await world.pass(3_600_000);
+    world.world.poke();
+    await world.pass(5_000);
+    expect(world.shown).toEqual(["default Active True", "old Active True"]);
+  });
+
+  it("a list of controllers that comes while the cluster gets its object: stays", async () => {
+    const world = new ClustersWorld();
+    world.begin("old", undefined, ["*"]);
+    world.world.fault = (call) => {
+      if (call.trim() === "clusters create") Object.assign(world.made.get("old") ?? {}, { controllers: ["*", "-namespace-controller"] });
+      return undefined;
+    };
+    await world.pass(LONG);
+    const list = ["*", "-namespace-controller"];
+    expect([world.made.get("old")?.controllers, world.object("old")?.spec?.controllers]).toEqual([list, list]);
+    expect(world.object("old")?.metadata?.annotations).toBeUndefined();
+  });
+
+  it("somebody writes the annotation of a cluster without an object on one that has it: it goes, and the cluster stays", async () => {
+    const world = new ClustersWorld();
+    await world.create("a");
+    await world.pass(5_000);
+    const object = world.object("a");
+    await world.update({ ...object, metadata: { ...object?.metadata, annotations: { [ADOPTED_ANNOTATION]: "x" } } });
+    await world.pass(5_000);
+    expect([world.shown, world.made.get("a")?.phase]).toEqual([["a Active True", "default Active True"], "active"]);
+    expect(world.object("a")?.metadata?.annotations).toBeUndefined();
+  });
+
+  it("a list of which not all objects have heard: Ready and observedGeneration are the last ones, until they have", async () => {
+    const world = new ClustersWorld();
+    await world.create("a");
+    await world.pass(5_000);
+    world.isTold = false;
+    await world.update({ ...world.object("a"), spec: { controllers: ["*"] } });
+    await world.pass(LONG);
+    expect(world.made.get("a")?.controllers).toEqual(["*"]);
+    expect([world.object("a")?.metadata?.generation, world.object("a")?.status?.observedGeneration]).toEqual([2, 1]);
+    world.isTold = true;
+    await world.pass(LONG);
+    expect([world.shown, world.object("a")?.status?.observedGeneration]).toEqual([["a Active True", "default Active True"], 2]);
+  });
+
+  it("a deletion that stands still: is looked at later and later, up to each 30 s, and each second when it goes on", async () => {
+    const world = new ClustersWorld();
+    await world.create("a");
+    await world.pass(5_000);
+    world.wipes = false;
+    await world.remove("a");
+    const looks = async (ms: number): Promise<number> => {
+      world.world.takeCalls();
+      await world.pass(ms);
+      return world.world.takeCalls().filter((call) => call === "look a").length;
+    };
+    await world.pass(LONG);
+    const inTenMinutes = await looks(600_000);
+    expect([inTenMinutes > 15, inTenMinutes <= 21]).toEqual([true, true]);
+    world.wipes = true;
+    await world.pass(35_000);
+    expect(world.shown).toEqual(["default Active True"]);
+  });
+
+  it("the controller's object starts anew: the list of all clusters is read again when its hour is over, or when a reading had left work", async () => {
+    const world = new ClustersWorld();
+    world.begin("old");
+    world.world.fault = (call) => (call === "look old" || call === "listed old" ? new Error("silent") : undefined);
+    await world.pass(5_000);
+    const reads = async (): Promise<number> => {
+      world.world.takeCalls();
+      const { deaths } = world.world;
+      world.world.dies = () => world.world.deaths === deaths;
+      world.world.poke();
+      await world.pass(5_000);
+      expect(world.world.deaths).toBe(deaths + 1);
+      return world.world.takeCalls().filter((call) => call === "page").length;
+    };
+    expect(await reads()).toBeGreaterThan(0);
+    world.world.fault = () => undefined;
+    await world.pass(LONG);
+    expect(await reads()).toBe(0);
+    await world.pass(3_600_000);
+    expect(await reads()).toBe(1);
+    expect(await reads()).toBe(0);
   });
 
   it("the cluster default: a list that it has already is kept, and one of its object is taken", async () => {

@@ -613,6 +613,17 @@ describe("a cluster's record", () => {
     expect(await world.record.remove()).toMatchObject({ phase: "deleting", id });
   });
 
+  it("a list of which some object has not heard: the state says so until all have", async () => {
+    const world = new World();
+    await world.opened();
+    expect(await world.record.look()).not.toHaveProperty("isTold");
+    world.lost = { nth: world.calls + 1, after: false };
+    expect(await world.record.setControllers(["*"])).toMatchObject({ isTold: false, state: { isTold: false } });
+    expect(await world.record.look()).toMatchObject({ controllers: ["*"], isTold: false });
+    await world.settle();
+    expect(await world.record.look()).not.toHaveProperty("isTold");
+  });
+
   it("a lost alarm: set again when the object starts", async () => {
     const world = new World();
     await world.opened();

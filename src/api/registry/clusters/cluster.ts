@@ -11,6 +11,9 @@ export const CLUSTERS_VERSION = "v1alpha1";
 /** In metadata.finalizers: holds the object until the cluster behind it is gone. */
 export const CLUSTER_FINALIZER = `${OWN_DOMAIN}/cluster`;
 
+/** On the object that was made for a cluster that is there: the id of its life. It goes when the status has that. */
+export const ADOPTED_ANNOTATION = `${OWN_DOMAIN}/adopted`;
+
 export type ClusterObjectPhase = "Pending" | "Active" | "Terminating";
 
 export interface ClusterObjectSpec {

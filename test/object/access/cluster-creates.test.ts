@@ -1,9 +1,10 @@
 /** Creates of Clusters with the whole Worker: those that an earlier release has made have no objects until somebody reads Clusters, or makes one. */
 import { env } from "cloudflare:test";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { clusterRecord } from "../../../durable-objects/peers/peers";
 import type { Env } from "../../../durable-objects/platform/env";
 import { AccessWorld } from "../../support/access/access-world";
+import { PATIENCE } from "../../support/objects/patience";
 
 const OBJECTS = "/clusters/default/apis/servicenet.dev/v1alpha1/clusters";
 const bindings = env as unknown as Env;
@@ -22,7 +23,8 @@ it.each([
     code === 409 ? await world.ask("POST", OBJECTS, { body }) : await world.ask("PATCH", `${OBJECTS}/${name}?fieldManager=a`, apply);
   expect(answer.code).toBe(code);
   if (code === 409) expect(answer.body.message).toBe(`clusters.servicenet.dev "${name}" already exists`);
-  expect((await world.ask("GET", `${OBJECTS}/${name}`)).body["spec"]).toEqual({ controllers: ["*", "-namespace-controller"] });
+  const spec = async () => (await world.ask("GET", `${OBJECTS}/${name}`)).body["spec"];
+  await vi.waitFor(async () => expect(await spec()).toEqual({ controllers: ["*", "-namespace-controller"] }), PATIENCE);
   const now = await clusterRecord(bindings, name).look();
   expect(now).toMatchObject({ phase: "active", id: "id" in state ? state.id : "", controllers: ["*", "-namespace-controller"] });
 });

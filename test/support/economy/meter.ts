@@ -2,6 +2,7 @@
 import { env, listDurableObjectIds, runInDurableObject } from "cloudflare:test";
 import { expect } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
+import { clusterShardName, clusterShardOf, shardNumberIn } from "../../../src/tenancy/shards";
 import { countedCalls } from "../objects/counted-calls";
 import { countedStatements, objectNameOf } from "../objects/counted-rows";
 import { type Bound, type Count, ECONOMY, type Meter, METERS, type Operation } from "./bounds";
@@ -105,13 +106,25 @@ function aligned(rows: readonly string[][]): string {
   return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")).join("\n");
 }
 
+/**
+ * Of one cluster (`name/`) its own shard counts alone. Another one is poked for its own clusters, as that of `default`, where the object of a new cluster is
+ * written.
+ */
+function isMeasured(prefix: string, object: string): boolean {
+  if (object.startsWith(prefix)) return true;
+  const isOfOthers = prefix.endsWith("/") && shardNumberIn(object) !== undefined && object !== shardOf(prefix.slice(0, -1));
+  return DEPLOYMENT.test(object) && !isOfOthers;
+}
+
+const shardOf = (cluster: string): string => clusterShardName(clusterShardOf(cluster));
+
 async function measured(prefix: string, work: () => Promise<unknown>): Promise<Measured> {
   const sums = new Map<string, number>();
   const rows = new Map<string, number>();
   const count = { ...NOTHING };
   /** `object` undefined: nobody knows which one. Objects of earlier tests are gone, so it is one of this. */
   const add = (meter: Meter, object: string | undefined, what: string, amount = 1): void => {
-    if (amount === 0 || (object !== undefined && !object.startsWith(prefix) && !DEPLOYMENT.test(object))) return;
+    if (amount === 0 || (object !== undefined && !isMeasured(prefix, object))) return;
     count[meter] += amount;
     const where = `${object?.slice(object.indexOf("/") + 1).replace(OWNER, "owner") ?? UNNAMED[what] ?? ""} ${what}`;
     if (meter === "rows") rows.set(where, (rows.get(where) ?? 0) + amount);

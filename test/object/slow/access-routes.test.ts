@@ -4,7 +4,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BEARER_PROTOCOL } from "../../../src/worker/http/read/credentials";
 import { AccessWorld, type AskOptions } from "../../support/access/access-world";
-import { everyPath, METHODS } from "../../support/access/every-request";
+import { everyPath, everyRootPath, METHODS } from "../../support/access/every-request";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const PROBES = ["/healthz", "/livez", "/readyz"];
@@ -87,6 +87,8 @@ describe("every route", () => {
         "/api/v1/nodes/a/proxy-config",
         "/api/v1/namespaces/default/pods/a/eviction",
         "/apis/authentication.k8s.io/v1/tokenreviews",
+        "/clusters/default/apis/servicenet.dev/v1alpha1/clusters",
+        "/clusters/default/apis/servicenet.dev/v1alpha1/clusters/a/status",
       ]),
     );
   });
@@ -115,6 +117,21 @@ describe("every route", () => {
     const token = await world.tokenOf("foreign", { groups: ["system:masters"], clusters: ["elsewhere"] });
     expect(await others({ token }, (_, path, code) => (isProbe(path) ? code === 200 || code === 405 : code === 403))).toEqual([]);
     expect(await otherHandshakes(inProtocol(token), (path, code) => (isProbe(path) ? code === 200 : code === 403))).toEqual([]);
+  });
+
+  it("with an administrator's token of the cluster default: what is about the whole server is read, and no write goes through", async () => {
+    const token = await world.tokenOf("limited", { groups: ["system:masters"], clusters: ["default"] });
+    const found: string[] = [];
+    for (const path of everyRootPath()) {
+      for (const method of METHODS) {
+        const { code } = await world.ask(method, path, { token });
+        const isRead = method === "GET" || method === "HEAD";
+        // Nobody has OPTIONS.
+        const isRight = isRead ? code !== 401 && code !== 403 && code < 500 : code === (method === "OPTIONS" ? 405 : 403);
+        if (!isRight) found.push(`${method} ${path}: ${String(code)}`);
+      }
+    }
+    expect(found).toEqual([]);
   });
 
   interface Viewer {

@@ -1,5 +1,5 @@
 /** Every request that the server has a route for: the table of routes, with sample values, and what the registry serves inside groups. */
-import { definitionsEverywhere } from "../../../src/api/registry/all";
+import { definitions, definitionsEverywhere } from "../../../src/api/registry/all";
 import { EMPTY_RESOURCES } from "../../../src/worker/routing/empty-resources";
 import { REVIEWS } from "../../../src/worker/routing/review-kinds";
 import { PATH_ROUTES, type PathRoute, patternsOf } from "../../../src/worker/routing/routes";
@@ -11,16 +11,22 @@ const ROUTES: readonly PathRoute[] = PATH_ROUTES;
 /** Of a cluster with that name, of a check and a document that there are, and of nobody. */
 const FURTHER = ["/clusters/blue", "/openapi/v3/api/v1", "/readyz/store", "/nothing"];
 
-/** Inside a cluster, each once. A wildcard is what the table says of it, or the name `x`. */
+/** Inside a cluster, each once, and those of the root with its prefix. A wildcard is what the table says of it, or the name `x`. */
 export function everyPath(): string[] {
   const all = [
     ...everyPattern().map(sample),
     ...FURTHER,
     ...definitionsEverywhere.flatMap(pathsOf),
+    ...everyRootPath(),
     ...REVIEWS.map(reviewPath),
     ...EMPTY_RESOURCES.flatMap(emptyPaths),
   ];
   return [...new Set(all)];
+}
+
+/** Of the kinds that the cluster `default` alone has. */
+export function everyRootPath(): string[] {
+  return definitions.filter(({ atRoot }) => atRoot).flatMap((definition) => pathsOf(definition).map((path) => `/clusters/default${path}`));
 }
 
 /** The patterns of the table, without wildcards. */

@@ -34,6 +34,10 @@ export function clustersReadable(env: Env, cluster: string, { kv }: DurableObjec
     clock: systemClock,
     isDone: () => kv.get<boolean>(READ) === true,
     done: () => kv.put(READ, true),
-    ask: () => controller(env, cluster, "clusters").poke(undefined, true),
+    async ask() {
+      await controller(env, cluster, "clusters").poke(undefined, true);
+      const { last } = (await controller(env, cluster, "clusters").controllerStatus()) ?? {};
+      return last !== undefined && !last.left && last.waiting === 0;
+    },
   });
 }

@@ -40,25 +40,39 @@ const OPTIONS: WriteOptions = {
   version: CLUSTERS_VERSION,
 };
 
-/** Makes the object of a cluster unless there is one. false = that one is being deleted. */
-export async function declareCluster(ports: DeclaringPorts, name: string, wish: ClusterWish): Promise<Result<boolean, Status>> {
-  const { location, controllers } = wish;
-  const spec = { ...(location !== undefined && { location }), ...(controllers && { controllers }) };
+/** `made`: by this call. `ending`: the object, or the cluster without one, is being deleted. */
+export type Declared = "found" | "made" | "ending";
+
+/**
+ * Makes the object of a cluster unless there is one.
+ *
+ * @param wishOf asked where there is none; undefined = the cluster is being deleted
+ */
+export async function declareCluster(
+  ports: DeclaringPorts,
+  name: string,
+  wishOf: () => Promise<Result<ClusterWish | undefined, Status>>,
+): Promise<Result<Declared, Status>> {
   for (let tried = 1; ; tried++) {
     const found = await objectOf(ports, name);
     if (!found.ok) return found;
     if (found.value?.metadata?.deletionTimestamp) {
-      if (tried === TRIES) return ok(false);
+      if (tried === TRIES) return ok("ending");
       // Its cluster may have ended just now.
       if (tried > 1) await ports.wait(HURRY_MS);
       await ports.hurry();
       continue;
     }
-    if (found.value) return ok(true);
+    if (found.value) return ok("found");
+    const wish = await wishOf();
+    if (!wish.ok) return wish;
+    if (!wish.value) return ok("ending");
+    const { location, controllers } = wish.value;
+    const spec = { ...(location !== undefined && { location }), ...(controllers && { controllers }) };
     const object = JSON.stringify({ metadata: { name }, spec });
     const made = await ports.write({ verb: "create", namespace: "", object, options: OPTIONS });
     if (!made.ok) return made;
-    if (made.value.ok) return ok(true);
+    if (made.value.ok) return ok("made");
     if (made.value.status.code !== 409 || tried === TRIES) return err(made.value.status);
   }
 }

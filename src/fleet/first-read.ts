@@ -1,12 +1,13 @@
 /**
  * Before somebody reads the Clusters for the first time, their controller looks at what is there: clusters of an earlier release have their objects then.
- * Later ones begin with their objects. While the controller does not answer, reads go on without it.
+ * Later ones begin with their objects. While the controller does not answer, or cannot read what is there,
+ * reads go on without it.
  */
 import type { Clock } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 
 const ASK_TIMEOUT_MS = 5_000;
-/** After a failure reads go on without another attempt for so long. */
+/** After a failure, or a pass that has left work, reads go on without another attempt for so long. */
 const RETRY_MS = 10_000;
 
 export interface FirstReadPorts {
@@ -14,8 +15,8 @@ export interface FirstReadPorts {
   /** whether the controller has looked; both are in the store's own storage */
   isDone(): boolean;
   done(): void;
-  /** asks the controller for a pass, and resolves behind it */
-  ask(): Promise<void>;
+  /** asks the controller for a pass, and resolves behind it: whether that has left nothing */
+  ask(): Promise<boolean>;
 }
 
 /** What is awaited before each read. It never rejects. */
@@ -25,12 +26,12 @@ export function firstRead({ clock, isDone, done, ask }: FirstReadPorts): () => P
   let pausedUntil = -Infinity;
   const asked = async (): Promise<void> => {
     try {
-      await withTimeout(clock, ASK_TIMEOUT_MS, ask());
-      isReady = true;
-      done();
+      isReady = await withTimeout(clock, ASK_TIMEOUT_MS, ask());
     } catch {
-      pausedUntil = clock.now() + RETRY_MS;
+      isReady = false;
     }
+    if (isReady) done();
+    else pausedUntil = clock.now() + RETRY_MS;
   };
   return () => {
     if (isReady || (!asking && clock.now() < pausedUntil)) return Promise.resolve();

@@ -76,6 +76,8 @@ export class ClusterRecord implements ClusterRecordRpc {
   #running: Promise<void> | undefined;
   #telling: Promise<unknown> = Promise.resolve();
   #enlisting: Promise<void> | undefined;
+  /** what beginnings tell the list of all clusters just now */
+  #lastWord: { readonly word: string; readonly told: Promise<unknown> } | undefined;
   /** calls under way that may begin the cluster */
   #openings = 0;
 
@@ -141,7 +143,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (opened) storage.save({ name, life, phase: "active", createdAt: clock.now(), deletedAt: 0 });
     // Its objects would tell the same one by one.
     if (opened) this.ports.noteBusy(clusterId(name, life));
-    await this.#tellList();
+    await this.#tellListTogether();
     return { state: this.#stateOf(storage.load()), opened };
   }
 
@@ -236,6 +238,19 @@ export class ClusterRecord implements ClusterRecordRpc {
     const isTaken = await this.#tellList(stamp);
     // Another life, or another stamp, may have come meanwhile.
     if (isTaken && this.#facts()?.id === id && storage.stamp() === own) storage.noteStamp(stamp);
+  }
+
+  /** The request that makes a cluster and the controller of Clusters open it at once: the same word goes once. */
+  async #tellListTogether(): Promise<void> {
+    const facts = this.#facts();
+    const word = `${this.ports.storage.stamp() ?? ""} ${facts ? markOf(facts) : ""}`;
+    if (this.#lastWord?.word !== word) {
+      const told = this.#tellList().finally(() => {
+        if (this.#lastWord?.told === told) this.#lastWord = undefined;
+      });
+      this.#lastWord = { word, told };
+    }
+    await this.#lastWord.told;
   }
 
   /**

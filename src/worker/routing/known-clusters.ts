@@ -244,7 +244,10 @@ function recordOf(env: Env, name: string): ReturnType<typeof clusterRecord> {
   return clusterRecord(env, name, locationOf(knownIdOf(env, name)));
 }
 
-/** Makes the cluster unless it is there, its object first, and its record near it; `opened` = by this call. */
+/**
+ * Makes the cluster unless it is there, its object first, and its record near it. `opened` = by this call, or by the controller for the object that this call
+ * has made.
+ */
 export async function openCluster(
   env: Env,
   name: string,
@@ -252,10 +255,22 @@ export async function openCluster(
 ): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
   const fleet = await fleetOf(env, name);
   if (!fleet.ok) return fleet;
+  let hasBegun = false;
+  // A cluster may be there without an object, for which it is what it is.
+  const wishOf = async (): Promise<Result<ClusterWish | undefined, Status>> => {
+    const looked = await lookAt(env, name);
+    if (!looked.ok) return looked;
+    const { value: state } = looked;
+    hasBegun = state.phase === "absent";
+    if (state.phase === "deleting") return ok(undefined);
+    return ok(state.phase === "active" ? { location: locationOf(state.id) } : { location, controllers });
+  };
+  let isMade = false;
   const declared = async (): Promise<Status | undefined> => {
-    const isDeclared = fleet.value ? await declareCluster(fleet.value, name, { location, controllers }) : ok(true);
-    if (!isDeclared.ok) return isDeclared.error;
-    return isDeclared.value ? undefined : beingDeleted(name);
+    const answer = fleet.value ? await declareCluster(fleet.value, name, wishOf) : ok("found");
+    if (!answer.ok) return answer.error;
+    isMade ||= answer.value === "made" && hasBegun;
+    return answer.value === "ending" ? beingDeleted(name) : undefined;
   };
   const problem = await declared();
   if (problem) return err(problem);
@@ -268,7 +283,8 @@ export async function openCluster(
   noted(name, answer.value.state);
   // Somebody may have deleted the object before there was a cluster.
   const lost = answer.value.opened ? await declared() : undefined;
-  return lost ? err(lost) : answer;
+  if (lost) return err(lost);
+  return ok({ ...answer.value, opened: answer.value.opened || isMade });
 }
 
 /** Who keeps the object of the cluster; undefined = it has none that begins or ends: it is `default`, or there is no `default`. */

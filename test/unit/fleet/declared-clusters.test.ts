@@ -4,7 +4,13 @@ import { alreadyExists, notFound, serviceUnavailable } from "../../../src/api/me
 import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { err, ok } from "../../../src/core/base/result";
-import { declareCluster, declareControllers, type DeclaringPorts, undeclareCluster } from "../../../src/fleet/declared-clusters";
+import {
+  type ClusterWish,
+  declareCluster,
+  declareControllers,
+  type DeclaringPorts,
+  undeclareCluster,
+} from "../../../src/fleet/declared-clusters";
 
 /** A store with this object at each read, the last one for ever; undefined = there is none. */
 function storeOf(
@@ -41,27 +47,43 @@ const ending = { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z
 
 describe("declareCluster", () => {
   it.each([
-    ["none: made, with what is wished", [undefined], {}, true, ["get", 'create {"metadata":{"name":"a"},"spec":{"location":"weur"}}']],
-    ["one: nothing is written", [there], {}, true, ["get"]],
+    [
+      "none: made, with what is wished",
+      [undefined],
+      {},
+      "made",
+      ["get", "wish", 'create {"metadata":{"name":"a"},"spec":{"location":"weur"}}'],
+    ],
+    ["one: nothing is written", [there], {}, "found", ["get"]],
     [
       "one that ends just now: the controller looks, and another one is made",
       [ending, undefined],
       {},
-      true,
-      ["get", "hurry", "get", "create"],
+      "made",
+      ["get", "hurry", "get", "wish", "create"],
     ],
-    ["one that is being deleted: no", [ending], {}, false, ["get", "hurry", "get", "pause", "hurry", "get"]],
-    ["one that somebody makes meanwhile: that one", [undefined, there], "exists", true, ["get", "create", "get"]],
+    ["one that is being deleted: no", [ending], {}, "ending", ["get", "hurry", "get", "pause", "hurry", "get"]],
+    ["one that somebody makes meanwhile: that one", [undefined, there], "exists", "found", ["get", "wish", "create", "get"]],
   ] as const)("%s", async (_, reads, answer, wanted, calls) => {
     const store = storeOf(reads, answer);
-    expect(await declareCluster(store.ports, "a", { location: "weur" })).toEqual(ok(wanted));
+    const wish = () => Promise.resolve(ok<ClusterWish>({ location: "weur" })).finally(() => store.calls.push("wish"));
+    expect(await declareCluster(store.ports, "a", wish)).toEqual(ok(wanted));
     expect(store.calls.map((call, i) => (calls[i] === "create" ? call.slice(0, 6) : call))).toEqual([...calls]);
   });
 
-  it("a store that does not answer: its Status", async () => {
-    const { ports } = storeOf([undefined]);
+  it("a cluster without an object, which is being deleted: gets none", async () => {
+    const { ports, calls } = storeOf([undefined]);
+    expect(await declareCluster(ports, "a", () => Promise.resolve(ok(undefined)))).toEqual(ok("ending"));
+    expect(calls).toEqual(["get"]);
+  });
+
+  it("a store, or a record, that does not answer: its Status", async () => {
+    const { ports, calls } = storeOf([undefined]);
     const silent = err(serviceUnavailable("silent", 1));
-    expect(await declareCluster({ ...ports, get: () => Promise.resolve(silent) }, "a", {})).toEqual(silent);
+    const wish = () => Promise.resolve(ok({}));
+    expect(await declareCluster({ ...ports, get: () => Promise.resolve(silent) }, "a", wish)).toEqual(silent);
+    expect(await declareCluster(ports, "a", () => Promise.resolve(silent))).toEqual(silent);
+    expect(calls).toEqual(["get"]);
   });
 });
 

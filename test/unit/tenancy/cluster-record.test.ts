@@ -285,6 +285,12 @@ describe("the life that the list of clusters is told", () => {
     expect(world.lives).toEqual(["blue active"]);
   });
 
+  it("two that begin it at once: told once", async () => {
+    const world = new World();
+    await Promise.all([world.record.open(), world.record.open()]);
+    expect(world.lives).toEqual(["blue active"]);
+  });
+
   it.each(["the word", "the answer"])("%s is lost: the cluster begins, and the next writer has it told again", async (lost) => {
     const world = new World();
     const { noteLife } = world;

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../../durable-objects/platform/env";
 import type { Beside } from "../../../../src/core/base/batched";
+import { notFound } from "../../../../src/api/meta/status";
+import { clustersDefinition } from "../../../../src/api/registry/clusters/definition";
 import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";
 import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
 import { activeIdOf, lookAt, openCluster, removeCluster, setControllers } from "../../../../src/worker/routing/known-clusters";
@@ -366,6 +368,59 @@ describe("/clusters/{name}", () => {
     expect((await put({ location: "weur" })).status).toBe(422);
     expect((await put({ location: null })).status).toBe(200);
     expect(records.calls).not.toContainEqual(expect.stringContaining("open"));
+  });
+
+  describe("without an object", () => {
+    /** The store of Clusters has no object until one is made; `made` tells of that. */
+    function undeclared(state: ClusterState | undefined, made: (name: string, records: FakeEnv["records"]) => void = () => undefined) {
+      const objects: { spec?: object }[] = [];
+      const world = aCluster(state, {
+        get({ name: asked }) {
+          const [object] = objects;
+          if (asked !== world.name || object) return { ok: true, object: JSON.stringify(object ?? {}) };
+          return { ok: false, status: notFound(clustersDefinition, asked) };
+        },
+        write(request, object) {
+          const text = "object" in request ? request.object : "{}";
+          if (request.verb === "create" && object.includes("/clusters")) {
+            objects.push(JSON.parse(text) as { spec?: object });
+            made(world.name, world.fake.records);
+          }
+          return { ok: true, code: 201, object: text, warnings: [], gone: false };
+        },
+      });
+      return { ...world, objects };
+    }
+
+    it.each([
+      ["elsewhere", "x~7000000001", '{"location":"weur","controllers":["*"]}', 422, { location: "oc" }],
+      ["where nobody chose, with a list", "x", '{"controllers":["*"]}', 200, {}],
+      ["where its record is", "x~4000000001", "", 200, { location: "weur" }],
+    ] as const)(
+      "PUT of a cluster that is there, %s: the object says where that is, and leaves its list to it",
+      async (_, id, body, code, spec) => {
+        const { objects, send } = undeclared({ phase: "active", id, createdAt: 0, controllers: null });
+        expect((await send("PUT", "", body)).code).toBe(code);
+        expect(objects).toMatchObject([{ spec }]);
+        expect(objects[0]?.spec).toEqual(spec);
+      },
+    );
+
+    it("PUT of a cluster that is being deleted: 409, and no object begins another one", async () => {
+      const { objects, send } = undeclared(DELETING);
+      expect([(await send("PUT", "")).code, objects]).toEqual([409, []]);
+    });
+
+    it("PUT of a new cluster, which the controller begins first: 201", async () => {
+      const { fake, name, send } = undeclared(ABSENT, (made, { states }) => states.delete(made));
+      expect((await send("PUT", "")).code).toBe(201);
+      expect(fake.records.calls).toEqual([`look ${name}`, `open ${name}`]);
+    });
+
+    it("PUT of a cluster that is there: 200, with its object made or not", async () => {
+      const { objects, send } = undeclared(undefined);
+      expect([(await send("PUT", "")).code, (await send("PUT", "")).code, objects.length]).toEqual([200, 200, 1]);
+    });
   });
 
   it("PUT of a text that is no JSON: 400", async () => {

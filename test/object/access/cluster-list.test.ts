@@ -1,5 +1,8 @@
 /** Who reads clusters, with the whole Worker: the rules of the cluster `default` decide. Other tests have clusters there, too: each asks for its own. */
+import { runInDurableObject } from "cloudflare:test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
+import { storeName } from "../../../src/api/store/list/list-copy";
 import { AccessWorld, type Answer, type AskOptions } from "../../support/access/access-world";
 import { PATIENCE } from "../../support/objects/patience";
 
@@ -114,6 +117,16 @@ describe("the list of clusters", () => {
     await vi.waitFor(async () => expect((await world.ask("GET", `${objects}/${name}`, { token })).code).toBe(404), PATIENCE);
     expect((await world.ask("GET", `/clusters/${name}`)).code).toBe(404);
     expect((await world.ask("GET", `/clusters/${world.cluster}/apis/servicenet.dev/v1alpha1/clusters`)).code).toBe(404);
+  });
+
+  it("the first read of Clusters: is noted when their controller has left nothing", async () => {
+    const objects = "/clusters/default/apis/servicenet.dev/v1alpha1/clusters";
+    const { RESOURCE_STORE: stores } = world.env;
+    const store = stores.get(stores.idFromName(storeName("default", clustersDefinition))) as unknown as DurableObjectStub;
+    await vi.waitFor(async () => {
+      expect((await world.ask("GET", `${objects}?limit=1`)).code).toBe(200);
+      expect(await runInDurableObject(store, (_, { storage }) => storage.kv.get("clusters-read"))).toBe(true);
+    }, PATIENCE);
   });
 
   describe("writes of Clusters in the cluster default", () => {

@@ -159,8 +159,9 @@ describe("kubectl get: tables", () => {
     {
       type: "servicecidrs",
       rows: [
-        ["NAME", "CIDRS", "AGE"],
-        ["kubernetes", "10.96.0.0/16", "AGE"],
+        // The last one is our own (docs/tenants.md).
+        ["NAME", "CIDRS", "AGE", "NAMESPACES"],
+        ["kubernetes", "10.96.0.0/16", "AGE", "<all>"],
       ],
     },
     {

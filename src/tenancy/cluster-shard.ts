@@ -172,22 +172,23 @@ export class ClusterShard implements ClusterShardRpc {
   /** Never rejects: whoever starts this object again, or the next tick, asks for the alarm again. */
   async #arm(): Promise<void> {
     const { clock, recorder, wakeBy } = this.ports;
-    const now = clock.now();
-    const look = this.#work.minute ? now + LOOK_MS : Infinity;
-    const at = this.#rounds.areLeft ? now : Math.min(this.#idle.nextMs, look);
-    if (at === Infinity) return;
-    await wakeBy(Math.max(at, now)).catch((error: unknown) => {
+    try {
+      const now = clock.now();
+      const look = this.#work.minute ? now + LOOK_MS : Infinity;
+      const at = this.#rounds.areLeft ? now : Math.min(this.#idle.nextMs, look);
+      if (at !== Infinity) await wakeBy(Math.max(at, now));
+    } catch (error) {
       recorder.log("warn", "a shard of the directory of clusters could not set its alarm", { error: String(error) });
-    });
+    }
   }
 
   /** Tells KV what it does not know yet. A shard that never had clusters has nothing to tell. Never rejects. */
   async #tell(): Promise<void> {
     const { clock, recorder, storage, tell } = this.ports;
     if (this.#isTelling || this.#number === undefined) return;
-    if (this.#told === undefined && storage.ids(1).length === 0) return;
     this.#isTelling = true;
     try {
+      if (this.#told === undefined && storage.ids(1).length === 0) return;
       while (!this.#isTold) {
         const work = this.#work;
         await tell(shardKey(this.#number), work);

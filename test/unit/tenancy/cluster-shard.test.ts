@@ -76,6 +76,21 @@ describe("a busy cluster", () => {
     expect(world.visits.at(-1)?.atMs).toBeGreaterThan(begun + 24 * MINUTE_MS);
   });
 
+  it("a disk that cannot be read behind a note: nothing is rejected that nobody hears, and the next note tells KV", async () => {
+    const world = new ShardWorld();
+    const { storage } = world.shardOf("blue");
+    const mark = storage.mark.bind(storage);
+    storage.mark = (name) => {
+      if (name === "told") throw new Error("the disk does not answer");
+      return mark(name);
+    };
+    await world.enter("blue");
+    storage.mark = mark;
+    await world.enter("blue");
+    await world.pass(MINUTE_MS);
+    expect(world.told.get(shardKey(clusterShardOf("blue")))).toEqual({ minute: true, hour: false });
+  });
+
   it("of the hour: compacted each hour until three hours behind the last note; its Leases are looked at", async () => {
     const world = new ShardWorld();
     await world.enter("blue", ["hour"]);

@@ -1,6 +1,7 @@
 /** `npm run bench`: one table, with the machine it was measured on. Never part of the tests: a figure that is missed is shown, not failed. */
 import { cpus, loadavg, totalmem } from "node:os";
 import type { ComparedFigure } from "./bench/compared-figures";
+import type { Comparison } from "./bench/against";
 import { againstOptions, againstUsage, parseAgainst } from "./bench/against-options";
 import type { BenchRow } from "./bench/row";
 import { oneOf, parseCommandLine, runProgram, wholeNumber } from "../terminal/command-line";
@@ -93,11 +94,19 @@ await runProgram({
     if (against) {
       const { compare, compareCheckouts } = await import("./bench/against");
       const { other, sizes, rounds } = against;
-      const comparison = { sizes, rounds, begun: (name: string, done: number, total: number) => progress.show(name, done, total) };
-      const figures = await (typeof other === "string" ? compareCheckouts(other, comparison) : compare(other, comparison));
-      progress.clear();
-      if (json) for (const figure of figures) console.log(JSON.stringify(figure));
-      else printCompared(typeof other === "string" ? other : other.url, rounds, figures);
+      const figures: ComparedFigure[] = [];
+      const comparison: Comparison = {
+        ...{ sizes, rounds },
+        begun: (name, done, total) => progress.show(name, done, total),
+        measured: (ofSuite) => void figures.push(...ofSuite),
+      };
+      try {
+        await (typeof other === "string" ? compareCheckouts(other, comparison) : compare(other, comparison));
+      } finally {
+        progress.clear();
+        if (json) for (const figure of figures) console.log(JSON.stringify(figure));
+        else if (figures.length > 0) printCompared(typeof other === "string" ? other : other.url, rounds, figures);
+      }
       return 0;
     }
     for (const [index, name] of chosen.entries()) {

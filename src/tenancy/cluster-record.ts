@@ -75,6 +75,8 @@ export class ClusterRecord implements ClusterRecordRpc {
   #attempt = 0;
   #running: Promise<void> | undefined;
   #telling: Promise<unknown> = Promise.resolve();
+  /** of the last setting that this instance began: later than what any object knows */
+  #begunVersion: number | undefined;
   #enlisting: Promise<void> | undefined;
   /** what beginnings tell the list of all clusters just now */
   #lastWord: { readonly word: string; readonly told: Promise<unknown> } | undefined;
@@ -152,13 +154,23 @@ export class ClusterRecord implements ClusterRecordRpc {
     await this.#learn();
     const row = storage.load();
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
-    // Also the same list is a later version. The objects may know later versions than a record that was brought back from a backup.
-    const version = Math.max((storage.controllersLoad()?.version ?? 0) + 1, clock.now());
-    const untold = { version, list, isTold: false };
-    storage.controllersSave(untold);
-    // After a crash from here on the alarm goes on.
-    this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
-    await this.#tell(clusterId(this.name, row.life), untold);
+    const id = clusterId(this.name, row.life);
+    const last = storage.controllersLoad();
+    // Who makes a cluster and the controller of its object ask for one list at once: a later version would cut short what the other one waits for.
+    if (last?.isTold === false && last.version === this.#begunVersion && String(last.list) === String(list)) {
+      await this.#telling;
+      const left = this.#untold();
+      if (left?.version === last.version) await this.#tell(id, left);
+    } else {
+      // Otherwise the same list is a later version, too: the objects may know later ones than a record that was brought back from a backup.
+      const version = Math.max((last?.version ?? 0) + 1, clock.now());
+      const untold = { version, list, isTold: false };
+      this.#begunVersion = version;
+      storage.controllersSave(untold);
+      // After a crash from here on the alarm goes on.
+      this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
+      await this.#tell(id, untold);
+    }
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 

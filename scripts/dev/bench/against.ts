@@ -50,19 +50,21 @@ export interface Comparison {
   rounds: number;
   /** hears of each round of a suite before it runs, with its number and how many there are */
   begun(suite: string, done: number, total: number): void;
+  /** hears what the rounds of a suite say together, also when a later suite fails */
+  measured(figures: readonly ComparedFigure[]): void;
 }
 
 /**
  * Runs all suites against a server that is somebody's, and removes what they made. Throws UserError when the other server lets nobody make a namespace.
  */
-export function compare(against: Target, comparison: Comparison): Promise<ComparedFigure[]> {
+export function compare(against: Target, comparison: Comparison): Promise<void> {
   const namespace = namespaceOfRun();
   const there: Side = { target: against, namespace };
   return inNamespace(there, () => withServer(RANGE, (server) => compareWith(there, server, comparison)));
 }
 
 /** The same beside the server of another checkout, on data of its own that goes afterwards. */
-export function compareCheckouts(checkout: string, comparison: Comparison): Promise<ComparedFigure[]> {
+export function compareCheckouts(checkout: string, comparison: Comparison): Promise<void> {
   const other = (server: Server): Side => ({ target: targetOf(server), namespace: namespaceOfRun() });
   return withServer(
     RANGE,
@@ -76,10 +78,9 @@ export function compareCheckouts(checkout: string, comparison: Comparison): Prom
   );
 }
 
-async function compareWith(there: Side, server: Server, { sizes, rounds, begun }: Comparison): Promise<ComparedFigure[]> {
+async function compareWith(there: Side, server: Server, { sizes, rounds, begun, measured }: Comparison): Promise<void> {
   const here: Side = { target: targetOf(server), namespace: there.namespace };
   await make(here);
-  const figures: ComparedFigure[] = [];
   const total = Object.keys(suites).length * rounds;
   let done = 0;
   for (const [name, suite] of Object.entries(suites)) {
@@ -90,9 +91,8 @@ async function compareWith(there: Side, server: Server, { sizes, rounds, begun }
       const first = round % 2 === 0 ? theirs : ours;
       for (const side of first === theirs ? [theirs, ours] : [ours, theirs]) side.push(await suite(side === theirs ? there : here, sizes));
     }
-    figures.push(...compared(theirs, ours));
+    measured(compared(theirs, ours));
   }
-  return figures;
 }
 
 const namespaceOfRun = (): string => `servicenet-bench-${randomBytes(4).toString("hex")}`;

@@ -7,6 +7,7 @@ import { type Interval, memberAt } from "../../core/net/interval";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";
 import { OPEN_ZONE } from "../../core/net/zones";
 import { type Segment, SegmentCore, type ZonedBands } from "./segment";
+import { ZonesHere } from "./zones-here";
 
 const BANDS: readonly Band[] = ["dynamic", "static"];
 
@@ -30,9 +31,7 @@ interface DenseZone {
 export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: DenseBand[] = [];
-  readonly #open: DenseZone = { spans: [], free: { dynamic: 0, static: 0 } };
-  /** undefined = no zone has a part here */
-  #zones: Map<string, DenseZone> | undefined;
+  readonly #zones = new ZonesHere<DenseZone>(() => ({ spans: [], free: { dynamic: 0, static: 0 } }));
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
@@ -44,12 +43,12 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
     const span = (band: Band, { first, last }: Interval, zone: DenseZone): DenseBand => {
       return { band, first: this.#offset(first), last: this.#offset(last), zone, taken: 0 };
     };
-    const openSpans = (band: Band): DenseBand[] => bands[band].map((interval) => span(band, interval, this.#open));
+    const openSpans = (band: Band): DenseBand[] => bands[band].map((interval) => span(band, interval, this.#zones.open));
     const spans = [...openSpans("dynamic"), ...openSpans("static")];
-    this.#zones = zoned && new Map();
-    for (const band of BANDS) for (const part of zoned?.[band] ?? []) spans.push(span(band, part, this.#zoneOf(part.zone)));
+    this.#zones.clear();
+    for (const band of BANDS) for (const part of zoned?.[band] ?? []) spans.push(span(band, part, this.#zones.get(part.zone)));
     this.#spans = spans.sort((a, b) => a.first - b.first);
-    this.#open.spans = [];
+    this.#zones.open.spans = [];
     for (const each of this.#spans) each.zone.spans.push(each);
     this.#countsStale = true;
   }
@@ -85,12 +84,12 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
 
   freeCount(band: Band, zone = OPEN_ZONE): number {
     this.#count();
-    return this.#placeOf(zone)?.free[band] ?? 0;
+    return this.#zones.find(zone)?.free[band] ?? 0;
   }
 
   allocate(band: Band, random: Random, zone = OPEN_ZONE): bigint {
     let rest = random.below(this.freeCount(band, zone));
-    for (const span of this.#placeOf(zone)?.spans ?? []) {
+    for (const span of this.#zones.find(zone)?.spans ?? []) {
       if (span.band !== band) continue;
       const free = span.last - span.first + 1 - span.taken;
       if (rest < free) {
@@ -122,7 +121,7 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   verify(): void {
     this.#count();
     this.bitmap.verify();
-    for (const { spans, free: counted } of this.#everyZone()) {
+    for (const { spans, free: counted } of this.#zones.all()) {
       const free: Record<Band, number> = { dynamic: 0, static: 0 };
       for (const span of spans) {
         assert(span.taken === this.bitmap.takenIn(span.first, span.last), "segment: the taken count of an interval differs from the bits");
@@ -144,25 +143,11 @@ export class DenseSegment extends SegmentCore<DenseBitmap> implements Segment {
   #count(): void {
     if (!this.#countsStale) return;
     this.#countsStale = false;
-    for (const { free } of this.#everyZone()) free.dynamic = free.static = 0;
+    for (const { free } of this.#zones.all()) free.dynamic = free.static = 0;
     for (const span of this.#spans) {
       span.taken = this.bitmap.takenIn(span.first, span.last);
       span.zone.free[span.band] += span.last - span.first + 1 - span.taken;
     }
-  }
-
-  #placeOf(zone: string): DenseZone | undefined {
-    return zone === OPEN_ZONE ? this.#open : this.#zones?.get(zone);
-  }
-
-  #zoneOf(zone: string): DenseZone {
-    let known = this.#placeOf(zone);
-    if (!known) this.#zones?.set(zone, (known = { spans: [], free: { dynamic: 0, static: 0 } }));
-    return known ?? this.#open;
-  }
-
-  #everyZone(): DenseZone[] {
-    return [this.#open, ...(this.#zones?.values() ?? [])];
   }
 
   #offset(address: bigint): number {

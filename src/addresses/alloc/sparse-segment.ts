@@ -7,6 +7,7 @@ import { type Interval, memberAt } from "../../core/net/interval";
 import { hostBitsOf, type Prefix } from "../../core/net/prefix";
 import { OPEN_ZONE } from "../../core/net/zones";
 import { type Segment, SegmentCore, type ZonedBands } from "./segment";
+import { ZonesHere } from "./zones-here";
 
 const BANDS: readonly Band[] = ["dynamic", "static"];
 const PAGE_LAST = BigInt(PAGE_BITS - 1);
@@ -31,9 +32,7 @@ interface SparseZone {
 export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment {
   /** ascending, disjoint */
   #spans: SparseBand[] = [];
-  readonly #open: SparseZone = { spans: [], free: { dynamic: 0n, static: 0n } };
-  /** undefined = no zone has a part here */
-  #zones: Map<string, SparseZone> | undefined;
+  readonly #zones = new ZonesHere<SparseZone>(() => ({ spans: [], free: { dynamic: 0n, static: 0n } }));
   /** pages were loaded since the last count; counting once after all of them costs one pass instead of one per page */
   #countsStale = false;
 
@@ -45,12 +44,12 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
     const span = (band: Band, { first, last }: Interval, zone: SparseZone): SparseBand => {
       return { band, first: first - this.first, last: last - this.first, zone, free: 0n };
     };
-    const openSpans = (band: Band): SparseBand[] => bands[band].map((interval) => span(band, interval, this.#open));
+    const openSpans = (band: Band): SparseBand[] => bands[band].map((interval) => span(band, interval, this.#zones.open));
     const spans = [...openSpans("dynamic"), ...openSpans("static")];
-    this.#zones = zoned && new Map();
-    for (const band of BANDS) for (const part of zoned?.[band] ?? []) spans.push(span(band, part, this.#zoneOf(part.zone)));
+    this.#zones.clear();
+    for (const band of BANDS) for (const part of zoned?.[band] ?? []) spans.push(span(band, part, this.#zones.get(part.zone)));
     this.#spans = spans.sort((a, b) => (a.first < b.first ? -1 : 1));
-    this.#open.spans = [];
+    this.#zones.open.spans = [];
     for (const each of this.#spans) each.zone.spans.push(each);
     this.#countsStale = true;
   }
@@ -81,12 +80,12 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
 
   freeCount(band: Band, zone = OPEN_ZONE): bigint {
     this.#count();
-    return this.#placeOf(zone)?.free[band] ?? 0n;
+    return this.#zones.find(zone)?.free[band] ?? 0n;
   }
 
   allocate(band: Band, random: Random, zone = OPEN_ZONE): bigint {
     this.#count();
-    const span = this.#drawSpan(band, random, this.#placeOf(zone) ?? this.#open);
+    const span = this.#drawSpan(band, random, this.#zones.find(zone) ?? this.#zones.open);
     const offset = this.bitmap.pickFree(span.first, span.last, span.free, random);
     assert(this.bitmap.take(offset), "segment: the picked address is taken");
     this.#change(span, -1n);
@@ -111,7 +110,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   verify(): void {
     this.#count();
     this.bitmap.verify();
-    for (const { spans, free: counted } of this.#everyZone()) {
+    for (const { spans, free: counted } of this.#zones.all()) {
       const free: Record<Band, bigint> = { dynamic: 0n, static: 0n };
       for (const span of spans) {
         assert(span.free === this.bitmap.freeIn(span.first, span.last), "segment: the free count of an interval differs from the bits");
@@ -146,7 +145,7 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
   #count(): void {
     if (!this.#countsStale) return;
     this.#countsStale = false;
-    for (const { free } of this.#everyZone()) free.dynamic = free.static = 0n;
+    for (const { free } of this.#zones.all()) free.dynamic = free.static = 0n;
     for (const span of this.#spans) span.free = span.last - span.first + 1n;
     // One pass over the pages, however many intervals there are: nearly every page lies wholly in one interval.
     for (const { first, page } of this.bitmap.pages()) {
@@ -161,19 +160,5 @@ export class SparseSegment extends SegmentCore<SparseBitmap> implements Segment 
       }
     }
     for (const span of this.#spans) span.zone.free[span.band] += span.free;
-  }
-
-  #placeOf(zone: string): SparseZone | undefined {
-    return zone === OPEN_ZONE ? this.#open : this.#zones?.get(zone);
-  }
-
-  #zoneOf(zone: string): SparseZone {
-    let known = this.#placeOf(zone);
-    if (!known) this.#zones?.set(zone, (known = { spans: [], free: { dynamic: 0n, static: 0n } }));
-    return known ?? this.#open;
-  }
-
-  #everyZone(): SparseZone[] {
-    return [this.#open, ...(this.#zones?.values() ?? [])];
   }
 }

@@ -9,6 +9,7 @@
  * - That nothing more is wanted counts only if nobody has asked since the message left.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { OneBehind } from "../../core/base/one-behind";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { parseJson } from "../../core/encoding/exact-json";
@@ -59,8 +60,7 @@ const NOTHING: LabelNote = { asked: 0, isWanted: false, told: 0, changed: 0 };
 export class LabelPushes {
   /** as on disk; undefined = to be read */
   #note: LabelNote | undefined;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  readonly #messages = new OneBehind(() => this.#tell());
   #failures = 0;
 
   constructor(private readonly ports: LabelPushPorts) {}
@@ -96,23 +96,13 @@ export class LabelPushes {
     const { clock, namespaces, setAlarm } = this.ports;
     this.#save({ asked: this.#read().asked + 1, isWanted: true, told: -1, changed: namespaces().revision });
     setAlarm(clock.now() + RETRY_MS);
-    void this.tell();
+    // Where the disk fails, the alarm tells.
+    this.tell().catch(() => undefined);
   }
 
-  /** Tells what is not told. One message at a time; who comes meanwhile waits for the one after it. Never rejects. */
+  /** Tells what is not told. One message at a time; who comes meanwhile waits for the one after it. Rejects where the disk fails. */
   tell(): Promise<void> {
-    if (!this.#running) return this.#start();
-    const start = (): Promise<void> => this.#start();
-    return (this.#next ??= this.#running.then(start));
-  }
-
-  #start(): Promise<void> {
-    this.#next = undefined;
-    const running = this.#tell().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
+    return this.#messages.run();
   }
 
   async #tell(): Promise<void> {

@@ -11,6 +11,7 @@
  */
 import { parseJson } from "../../core/encoding/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
+import { OneBehind } from "../../core/base/one-behind";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { semanticEqual } from "../../api/meta/equality";
@@ -64,7 +65,8 @@ export interface QuotaPushPorts {
 }
 
 export class QuotaPushes {
-  readonly #running = new Map<string, { now: Promise<void>; next?: Promise<void> }>();
+  /** by name of the store */
+  readonly #messages = new Map<string, OneBehind>();
 
   constructor(private readonly ports: QuotaPushPorts) {}
 
@@ -105,7 +107,7 @@ export class QuotaPushes {
     return names.every((name) => marks.markGet(name) >= asked);
   }
 
-  /** Tells every store that is behind, or those of these names. Resolves when each has answered or failed; never rejects. */
+  /** Tells every store that is behind, or those of these names. Resolves when each has answered or failed; rejects where the own disk fails. */
   async push(names?: readonly string[]): Promise<void> {
     const { marks } = this.ports;
     const lives = marks.markGet(LIVES);
@@ -134,35 +136,24 @@ export class QuotaPushes {
   }
 
   async #pushAll(names?: readonly string[]): Promise<void> {
-    const stores = this.ports.stores().flatMap(({ definition, store }) => {
-      const rules = usageRules(definition);
-      const name = qualifiedResource(definition);
-      return rules && (names?.includes(name) ?? true) ? [this.#pushTo(name, rules, store)] : [];
-    });
-    await Promise.all(stores);
+    const stores = this.ports.stores().map(({ definition }) => qualifiedResource(definition));
+    await Promise.all(stores.filter((name) => names?.includes(name) ?? true).map((name) => this.#pushTo(name)));
   }
 
   /** One message at a time goes to a store. A call meanwhile gets the message after it, which tells what has changed until then. */
-  #pushTo(name: string, rules: UsageRules, store: () => LimitedStore): Promise<void> {
-    const running = this.#running.get(name);
-    if (running) {
-      return (running.next ??= running.now.then(() => {
-        this.#running.delete(name);
-        return this.#pushTo(name, rules, store);
-      }));
-    }
-    const now = this.#tell(name, rules, store).finally(() => {
-      const entry = this.#running.get(name);
-      if (entry && !entry.next) this.#running.delete(name);
-    });
-    this.#running.set(name, { now });
-    return now;
+  #pushTo(name: string): Promise<void> {
+    let messages = this.#messages.get(name);
+    if (!messages) this.#messages.set(name, (messages = new OneBehind(() => this.#tell(name))));
+    return messages.run();
   }
 
-  async #tell(name: string, rules: UsageRules, store: () => LimitedStore): Promise<void> {
+  async #tell(name: string): Promise<void> {
     const { clock, marks, recorder } = this.ports;
     const known = marks.markGet(name);
     if (!this.#isBehind(known)) return;
+    const { definition, store } = this.ports.stores().find(({ definition }) => qualifiedResource(definition) === name) ?? {};
+    const rules = definition && usageRules(definition);
+    if (!rules || !store) return;
     // One that was told something is there, whatever the list says.
     if (!isTold(known) && (await this.ports.isUnused(name))) return;
     const send = (message: QuotaMessage): Promise<number> => withTimeout(clock, RPC_TIMEOUT_MS, store().takeQuotas(message));

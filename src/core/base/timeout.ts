@@ -20,7 +20,9 @@ export function isTimeoutOfAny(error: unknown): boolean {
 /** The promise's outcome, or a TimeoutError after `timeoutMs`. A late outcome is dropped. */
 export function withTimeout<T>(clock: Pick<Clock, "after">, timeoutMs: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.after(timeoutMs, () => reject(new TimeoutError(`no answer within ${timeoutMs} ms`)));
+    // The name tells a clock of tests what kind of timer this is.
+    const timeIsUp = (): void => reject(new TimeoutError(`no answer within ${timeoutMs} ms`));
+    const cancel = clock.after(timeoutMs, timeIsUp);
     promise.then(
       (value) => {
         cancel();

@@ -441,6 +441,22 @@ describe("a cluster's controllers", () => {
     expect(world.told.at(-1)).toEqual(["blue/controller/repair", { version: 1_001, list: ["*"] }]);
   });
 
+  it("one list by two callers at once, as by a PUT and the controller of the object: told once, and both hear that all have heard", async () => {
+    const world = new World();
+    await world.opened();
+    let free: () => void = () => undefined;
+    world.stalled = new Promise((resolve) => (free = resolve));
+    const calls = [world.record.setControllers(LIST), world.record.setControllers([...LIST])];
+    await Promise.resolve();
+    world.stalled = undefined;
+    calls.push(world.record.setControllers(LIST));
+    free();
+    expect(await Promise.all(calls)).toMatchObject(calls.map(() => ({ isTold: true })));
+    expect(world.told).toEqual(
+      ["store/services", "store/servicecidrs.networking.k8s.io", "controller/repair"].map((name) => [`blue/${name}`, CONTROLLERS_OFF]),
+    );
+  });
+
   it("a note for cron that arrives after its timeout: the newer list is noted again", async () => {
     const world = new World();
     await world.opened();

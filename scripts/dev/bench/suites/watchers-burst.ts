@@ -68,20 +68,28 @@ export async function measureBurst(
   const sentAt: number[] = [];
   let seen = new Deliveries(sentAt);
   const sockets = await service.watch(count, () => (change, at, beginsChunk) => seen.arrived(change, at, beginsChunk));
+  const ended = (): number => sockets.filter(({ readableEnded, destroyed }) => readableEnded || destroyed).length;
   // Warm: code, connections and buffers.
-  await changeFor(service, seen, { count, durationMs: warmUpMs });
+  await changeFor(service, seen, { count, durationMs: warmUpMs, ended });
   seen = new Deliveries(sentAt);
   const cpuBefore = cpu();
   const startedAt = performance.now();
-  const changes = await changeFor(service, seen, { count, durationMs });
+  const changes = await changeFor(service, seen, { count, durationMs, ended });
   const cpuAfter = cpu();
   for (const socket of sockets) socket.destroy();
   const cpuMicros = cpuBefore === undefined || cpuAfter === undefined ? undefined : (cpuAfter - cpuBefore) * 1000;
   return { changes, seconds: (seen.lastAt - startedAt) / 1000, seen, cpuMicros };
 }
 
+/** `ended`: connections of watches that are over. */
+interface ChangeLoad {
+  count: number;
+  durationMs: number;
+  ended: () => number;
+}
+
 /** Answers the number of changes. */
-async function changeFor(service: WatchedService, seen: Deliveries, { count, durationMs }: { count: number; durationMs: number }) {
+async function changeFor(service: WatchedService, seen: Deliveries, { count, durationMs, ended }: ChangeLoad): Promise<number> {
   const before = seen.sentAt.length;
   for (const until = performance.now() + durationMs; performance.now() < until;) {
     await service.change(seen.sentAt.push(performance.now()), chars);
@@ -89,7 +97,10 @@ async function changeFor(service: WatchedService, seen: Deliveries, { count, dur
   const changes = seen.sentAt.length - before;
   const deadline = performance.now() + drainMsMax;
   while (seen.events < changes * count) {
-    if (performance.now() > deadline) throw new Error(`${String(changes * count - seen.events)} events were not delivered`);
+    if (performance.now() > deadline) {
+      const missing = `${String(changes * count - seen.events)} of ${String(changes * count)} events were not delivered`;
+      throw new Error(`${missing}; ${String(ended())} of ${String(count)} watches have ended`);
+    }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return changes;

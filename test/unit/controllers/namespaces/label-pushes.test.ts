@@ -23,6 +23,7 @@ class Told {
   /** the object dies when it writes this note, counted from now; what it would write then is lost */
   diesAtNote = Infinity;
   isWanted = true;
+  isUnreadable = false;
   readonly world: StoreWorld;
   pushes!: LabelPushes;
   #life = 0;
@@ -62,7 +63,10 @@ class Told {
       clock: this.scheduler.clock(isAlive),
       recorder: { log: () => undefined },
       notes: {
-        labelNote: () => this.note,
+        labelNote: () => {
+          if (this.isUnreadable) throw new Error("the disk cannot be read");
+          return this.note;
+        },
         labelNoteSave: (note) => {
           if (!isAlive() || ++this.notes >= this.diesAtNote) throw new Error("the object is dead");
           this.note = note;
@@ -185,6 +189,25 @@ describe("what the store of Services is told", () => {
     told.pushes.ask();
     told.pushes.beginAnew();
     await told.scheduler.run(told.pushes.tell());
+    expect(told.messages).toEqual([null]);
+  });
+});
+
+describe("a disk that cannot be read", () => {
+  it("behind a return in time: nobody is left with a rejection, and the alarm tells", async () => {
+    const told = new Told();
+    told.pushes.ask();
+    told.fate = () => {
+      told.pushes.extension().turnLost?.();
+      told.isUnreadable = true;
+      return Promise.resolve(true);
+    };
+    told.pushes.beginAnew();
+    await told.scheduler.run(expect(told.pushes.tell()).rejects.toThrow("the disk cannot be read"));
+    expect(told.alarmAt).toBeLessThan(Infinity);
+    told.isUnreadable = false;
+    told.fate = (take) => Promise.resolve(take());
+    await told.alarms();
     expect(told.messages).toEqual([null]);
   });
 });

@@ -3,7 +3,7 @@
  * name. A shell: the rules are in src/addresses/alloc/owner. It needs no alarm: later releases forget the released tokens.
  */
 import { Owner } from "../src/addresses/alloc/owner";
-import type { BatchCounters } from "../src/core/base/batch";
+import type { BatchCounters } from "../src/core/turns/batch";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../src/addresses/rpc/service-cidr";
 import type { Wipeable } from "../src/tenancy/rpc";
 import type { RepairedOwner } from "../src/addresses/rpc/repair";

@@ -16,7 +16,7 @@ interface Wing {
 
 /** Storeys of the house, lowest first. */
 export const storeys: readonly (readonly Wing[])[] = [
-  [{ path: "src/core", steps: [["base"], ["encoding", "tables"], ["net", "bitmap", "telemetry"], ["config"]] }],
+  [{ path: "src/core", steps: [["base"], ["turns"], ["encoding", "tables"], ["net", "bitmap", "telemetry"], ["config"]] }],
   [
     {
       path: "src/api",

@@ -5,7 +5,7 @@
  * way, one of two holds. The change is not committed, or the other object asks this store before it says anything more. It was told, or has begun anew
  * with nothing on disk: what it had kept there went before it answered.
  */
-import { Batched } from "../core/base/batched";
+import { Batched } from "../core/turns/batched";
 import { RPC_TIMEOUT_MS } from "../core/base/limits";
 import type { Clock } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";

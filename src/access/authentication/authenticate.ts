@@ -8,7 +8,7 @@
  * - A token of a cluster's service account is good in that cluster alone, and only in the life of the cluster that signed it.
  * - A token is good for its audiences alone: for this API, or for those that a TokenReview names.
  */
-import type { Beside } from "../../core/base/batched";
+import type { Beside } from "../../core/turns/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import { extraOfLimits } from "../identity/agent-limits";
 import { AUTHENTICATED, type Caller, MASTERS, type User } from "../identity/user";

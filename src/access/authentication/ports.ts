@@ -1,5 +1,5 @@
 /** The inputs and answers of authentication, and its ports. */
-import type { Beside } from "../../core/base/batched";
+import type { Beside } from "../../core/turns/batched";
 import type { Clock, Digest, Recorder } from "../../core/base/ports";
 import type { Result } from "../../core/base/result";
 import type { PublicKey } from "./signing-keys";

@@ -15,7 +15,7 @@
  * The fence: an owner refuses what its configuration does not allow, so a router with an old topology meets `stale`, never a second owner.
  */
 import { assert } from "../../core/base/assert";
-import { type BatchCounters, Batcher, COMMIT_LOST } from "../../core/base/batch";
+import { type BatchCounters, Batcher, COMMIT_LOST } from "../../core/turns/batch";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { COPY_ROWS_MAX, OWNER_QUEUE_ITEMS_MAX } from "../rpc/limits";
 import type { BitmapCheck, RepairedOwner } from "../rpc/repair";

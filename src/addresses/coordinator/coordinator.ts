@@ -13,7 +13,7 @@
  * Calls go to owners and the ipaddresses store only, never upward (rule 18); topology reads never wait for a job.
  */
 import type { EventRecorder } from "../../api/events/event-recorder";
-import { Batcher } from "../../core/base/batch";
+import { Batcher } from "../../core/turns/batch";
 import { EarliestAlarm } from "../../core/base/earliest-alarm";
 import { HANDOFF_ROWS_MAX } from "../rpc/limits";
 import type { Clock, Random, Recorder } from "../../core/base/ports";

@@ -1,7 +1,7 @@
 /** What the services store and the ipaddresses store have in common: both take addresses from owners for their objects. */
 import type { AllocationMetrics } from "../metrics/allocation-metrics";
 import { EarliestAlarm } from "../../core/base/earliest-alarm";
-import { throttled } from "../../core/base/throttle";
+import { throttled } from "../../core/turns/throttle";
 import type { ControllerRpc } from "../../api/rpc/store";
 import type { ClusterStorePorts, StorePeers } from "../../api/store/cluster-store";
 import type { CoordinatorRpc, Topology } from "../rpc/topology";

@@ -1,5 +1,5 @@
 /** A store as a controller calls it: every call has a timeout, and calls of one moment are one. */
-import { gathered } from "../../core/base/gathered";
+import { gathered } from "../../core/turns/gathered";
 import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";

@@ -3,7 +3,7 @@
  * that nobody uses. A store is known as used before its first write: one that is not known when a read begins is empty then. Where the object that knows
  * was brought back to an earlier time alone, the store's own pokes say so (store-reading.ts).
  */
-import { gathered } from "../../core/base/gathered";
+import { gathered } from "../../core/turns/gathered";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";

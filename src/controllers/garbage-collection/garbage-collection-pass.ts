@@ -1,6 +1,6 @@
 /** The pass of the controller "garbage-collection", on the stores of a cluster: each call gets a timeout. */
 import { OPERATION_DEADLINE_MS } from "../../core/base/limits";
-import { gathered } from "../../core/base/gathered";
+import { gathered } from "../../core/turns/gathered";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import type { EventRecorder } from "../../api/events/event-recorder";

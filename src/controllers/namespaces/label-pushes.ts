@@ -9,7 +9,7 @@
  * - That nothing more is wanted counts only if nobody has asked since the message left.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import { OneBehind } from "../../core/base/one-behind";
+import { OneBehind } from "../../core/turns/one-behind";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { parseJson } from "../../core/encoding/exact-json";

@@ -11,7 +11,7 @@
  */
 import { parseJson } from "../../core/encoding/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import { OneBehind } from "../../core/base/one-behind";
+import { OneBehind } from "../../core/turns/one-behind";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { semanticEqual } from "../../api/meta/equality";

@@ -1,6 +1,6 @@
 /** The authenticator of this isolate, with the Durable Objects of the deployment as its sources. */
 import { assert } from "../../core/base/assert";
-import { Batched, type Beside } from "../../core/base/batched";
+import { Batched, type Beside } from "../../core/turns/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import { withTimeout } from "../../core/base/timeout";
 import { serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";

@@ -3,7 +3,7 @@
  * The age counts from the beginning of the call that fetched the copy. A younger copy that begins to age is renewed beside the request. While the rules
  * cannot be read, the last copy decides for POLICY_OUTAGE_MAX_MS; then requests are refused with 503.
  */
-import type { Beside } from "../../core/base/batched";
+import type { Beside } from "../../core/turns/batched";
 import { err, ok, type Result } from "../../core/base/result";
 import { serviceUnavailable, type Status } from "../../api/meta/status";
 import type { ObjectFeed } from "../../api/rpc/object-feed";

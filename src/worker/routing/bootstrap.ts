@@ -1,6 +1,6 @@
 /** First use of a cluster: its services store makes the default ServiceCIDR, through the Coordinator, and the Service `kubernetes`. */
 import type { Status } from "../../api/meta/status";
-import type { Beside } from "../../core/base/batched";
+import type { Beside } from "../../core/turns/batched";
 import type { Env } from "../../../durable-objects/platform/env";
 import { repairStub, servicesStore } from "../../../durable-objects/peers/peers";
 import { settingsOf } from "../../core/config/settings";

@@ -3,7 +3,7 @@
  * request that may make an object, too. A read begins no cluster, and does not call the record of a cluster that was never made. Where the configuration takes the cluster
  * `default` as made, nobody asks about it.
  */
-import { Batched, type Beside } from "../../core/base/batched";
+import { Batched, type Beside } from "../../core/turns/batched";
 import { pause } from "../../core/base/pause";
 import { err, ok, type Result } from "../../core/base/result";
 import type { ControllerList } from "../../core/config/controllers";

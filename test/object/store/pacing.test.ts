@@ -2,7 +2,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
 import type { ResourceStore } from "../../../durable-objects/resource-store";
-import { COMMIT_LOST } from "../../../src/core/base/batch";
+import { COMMIT_LOST } from "../../../src/core/turns/batch";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { statementsOf } from "../../support/objects/counted-rows";
 import { intercept } from "../../support/objects/intercept";

@@ -41,7 +41,7 @@ export const TIMERS: Readonly<Record<string, HeldAwake>> = {
     when: "after changes that an open watch does not see: 1 s, or 5 s while they go on. For a watch whose client takes nothing of the objects at its beginning",
   },
   "src/controllers/frame/controller.ts": { seconds: 900, when: "for a pass that hangs; it ends with the pass" },
-  "src/core/base/commit-pace.ts": { seconds: 10, when: "for a commit that hangs; it ends with the commit" },
+  "src/core/turns/commit-pace.ts": { seconds: 10, when: "for a commit that hangs; it ends with the commit" },
   "src/core/base/pause.ts": { seconds: 1, when: `${PASS}, between its steps` },
   "src/core/base/timeout.ts": { seconds: 60, when: "for a call that hangs; it ends with the call" },
   "src/core/telemetry/paced-log.ts": { seconds: 1, when: "after a burst of log lines, until they are counted" },

@@ -12,7 +12,7 @@
  * A crash before the end of the transaction leaves nothing. A crash after it leaves everything, the extension's rows included.
  */
 import { assert } from "../../../core/base/assert";
-import { Batcher, type BatchCounters, COMMIT_LOST } from "../../../core/base/batch";
+import { Batcher, type BatchCounters, COMMIT_LOST } from "../../../core/turns/batch";
 import { OPERATION_DEADLINE_MS } from "../../../core/base/limits";
 import type { Clock, Random, Recorder } from "../../../core/base/ports";
 import { expired, internalError, notFound, overloaded, revisionTooLarge, serviceUnavailable } from "../../meta/status";

@@ -3,7 +3,7 @@
  * visit (deliveries.ts).
  */
 import type { Clock } from "../../../core/base/ports";
-import { throttled } from "../../../core/base/throttle";
+import { throttled } from "../../../core/turns/throttle";
 import type { ControllerRpc, StoreNews } from "../../rpc/store";
 import type { StoreObserver } from "../state/observer";
 import type { Deliveries } from "./deliveries";

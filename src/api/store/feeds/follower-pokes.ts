@@ -1,6 +1,6 @@
 /** Pokes the controllers that follow a resource, after turns that changed it. A lost poke is sent again with cron's next visit (deliveries.ts). */
 import type { Clock } from "../../../core/base/ports";
-import { throttled } from "../../../core/base/throttle";
+import { throttled } from "../../../core/turns/throttle";
 import type { ControllerRpc, StoreNews } from "../../rpc/store";
 import type { CommittedChange } from "../state/extension";
 import type { StoreObserver } from "../state/observer";

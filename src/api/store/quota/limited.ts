@@ -3,7 +3,7 @@
  * transaction, so it stands around the extension and is no observer.
  */
 import type { Clock } from "../../../core/base/ports";
-import { throttled } from "../../../core/base/throttle";
+import { throttled } from "../../../core/turns/throttle";
 import type { StoreExtension } from "../state/extension";
 import type { QuotaGuard } from "./quota-guard";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../../durable-objects/platform/env";
-import type { Beside } from "../../../../src/core/base/batched";
+import type { Beside } from "../../../../src/core/turns/batched";
 import { notFound } from "../../../../src/api/meta/status";
 import { clustersDefinition } from "../../../../src/api/registry/clusters/definition";
 import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";

@@ -1,5 +1,5 @@
 /** Work that is requested often and done seldom: at once when the interval is over, else once at its end. */
-import type { Clock } from "./ports";
+import type { Clock } from "../base/ports";
 
 /** Returns a function that requests `work`. Runs of `work` are at least `intervalMs` apart. A restart loses a pending request. */
 export function throttled(clock: Clock, intervalMs: number, work: () => void): () => void {

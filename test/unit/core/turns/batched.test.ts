@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Batched } from "../../../../src/core/base/batched";
+import { Batched } from "../../../../src/core/turns/batched";
 import { isTimeout } from "../../../../src/core/base/timeout";
 
 const LIMITS = { most: 3, waitMs: 1_000 };

@@ -10,9 +10,9 @@
  *   drain is rejected, and `onFailure` makes memory equal to storage again, because only storage was rolled back;
  * - it keeps no operation for later: the queue is empty when it is called.
  */
-import { assert } from "./assert";
+import { assert } from "../base/assert";
 import { CommitPace } from "./commit-pace";
-import type { Clock } from "./ports";
+import type { Clock } from "../base/ports";
 
 /** Why an object ends that has lost a commit. */
 export const COMMIT_LOST = "a commit was lost";

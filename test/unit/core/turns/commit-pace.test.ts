@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Batcher } from "../../../../src/core/base/batch";
+import { Batcher } from "../../../../src/core/turns/batch";
 import { COMMIT_DEADLINE_MS } from "../../../../src/core/base/limits";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";

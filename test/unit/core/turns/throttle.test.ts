@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { throttled } from "../../../../src/core/base/throttle";
+import { throttled } from "../../../../src/core/turns/throttle";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 describe("throttled", () => {

@@ -4,8 +4,8 @@
  *
  * Each call belongs to the request whose question began it, and outlives it; the others wait for no longer than they would for a call of their own (rule 25).
  */
-import type { Clock } from "./ports";
-import { withTimeout } from "./timeout";
+import type { Clock } from "../base/ports";
+import { withTimeout } from "../base/timeout";
 
 export interface BatchLimits {
   /** questions of one call */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Batcher } from "../../../../src/core/base/batch";
+import { Batcher } from "../../../../src/core/turns/batch";
 
 /** A clock whose turns end when the test says so. */
 function manualClock() {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { gathered } from "../../../../src/core/base/gathered";
+import { gathered } from "../../../../src/core/turns/gathered";
 
 /** Doubles numbers; a number weighs what it is. */
 function doubling(fails: (items: number[]) => boolean = () => false): { calls: number[][]; double: (item: number) => Promise<number> } {

@@ -11,8 +11,8 @@
  * "Under way" are requests whose turn was applied and whose commit is not durable yet. Nothing here delays an answer: the output gate keeps it until its
  * own commit is durable. On a local disk a commit is durable before the next request comes, and nobody waits.
  */
-import { COMMIT_DEADLINE_MS } from "./limits";
-import type { Clock } from "./ports";
+import { COMMIT_DEADLINE_MS } from "../base/limits";
+import type { Clock } from "../base/ports";
 
 /** Requests that are never kept from their turn by each other. */
 const UNPACED_MAX = 2;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Deferred, deferred } from "../../../../src/core/base/deferred";
-import { OneBehind } from "../../../../src/core/base/one-behind";
+import { OneBehind } from "../../../../src/core/turns/one-behind";
 
 it("who comes during a run shares the one behind it, also in the turns between the two; never two at once", async () => {
   const begun: Deferred<void>[] = [];

@@ -3,15 +3,11 @@ import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
 import type { Location } from "../src/core/config/location";
-import { listCopyKey, storeName } from "../src/api/store/list/list-copy";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
-import { busyKey, directoryKey } from "../src/tenancy/directory-keys";
-import { topologyCopyKey } from "../src/addresses/topology/topology-copy";
-import { directoryFacts, noteBusy, noteControllers } from "./peers/busy";
 import { objectsIn } from "./platform/controllers";
 import type { Env } from "./platform/env";
 import { listPorts } from "./peers/list-of-clusters";
-import { allStores, clusterShard, recordedObject } from "./peers/peers";
+import { recordedCluster } from "./peers/recorded-cluster";
 import { setAlarm, systemClock, systemRecorder } from "./platform/ports";
 import { sqlRecordStorage } from "./sql/cluster-record-sql";
 
@@ -30,17 +26,8 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
       recorder: systemRecorder({ object: `${name}/record` }),
       wakeAt: (atMs) => setAlarm(ctx.storage, atMs),
       objects: () => objectsIn(name),
-      wipe: (id, object, listed) => recordedObject(env, id, object).wipe(listed),
-      tell: (id, object, setting) => recordedObject(env, id, object).setControllers(setting),
-      noteControllers: (id, list) => noteControllers(env, id, list ? directoryFacts(list) : undefined),
-      async forget(id) {
-        const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));
-        const keys = [directoryKey(id), busyKey("minute", id), busyKey("hour", id), topologyCopyKey(id), ...copies];
-        await Promise.all([clusterShard(env, id).leave(id), ...keys.map((key) => env.DIRECTORY.delete(key))]);
-      },
-      isInDirectory: async (id) => (await env.DIRECTORY.get(directoryKey(id))) !== null,
+      ...recordedCluster(env),
       ...listPorts(env, name),
-      noteBusy: (id) => noteBusy(env, id, "minute"),
     });
     this.#brain.resume();
   }
@@ -59,6 +46,10 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
 
   openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }> {
     return this.#brain.openIn(location);
+  }
+
+  openWith(serviceRanges: readonly string[], location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#brain.openWith(serviceRanges, location);
   }
 
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {

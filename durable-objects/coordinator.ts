@@ -5,7 +5,7 @@ import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";
 import type { StoreIdentity } from "../src/api/store/list/list-copy";
-import type { Wipeable } from "../src/tenancy/rpc";
+import type { RangedObject, Wipeable } from "../src/tenancy/rpc";
 import { storeShellOf } from "./answers/store-shell";
 import type { Env } from "./platform/env";
 import { eventsStore, ipAddressesStore, owner } from "./peers/peers";
@@ -17,6 +17,7 @@ import {
   HANDOFFS_BY_TARGET_SCHEMA,
 } from "./sql/coordinator-sql";
 import { HISTORY_ROWS_SCHEMA, OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
+import { ownRanges } from "./own-ranges";
 import { openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const COORDINATOR_MIGRATIONS = [
@@ -33,11 +34,11 @@ function identify(name: string): StoreIdentity {
   return { cluster: name.slice(0, name.indexOf("/")), group: "networking.k8s.io", resource: "servicecidrs" };
 }
 
-const OWN_METHODS = ["topology", "countedTopology", "readyTopology", "ranges", "rangesSince", "alarm"] as const;
+const OWN_METHODS = ["topology", "countedTopology", "readyTopology", "ranges", "rangesSince", "beginWith", "alarm"] as const;
 
 export class Coordinator
   extends storeShellOf<CoordinatorStore>()(...OWN_METHODS)
-  implements StoreRpc, MaintainedStore, CoordinatorRpc, RangesRpc, RepairedRanges, LinkedStore, ObjectFeed, Wipeable
+  implements StoreRpc, MaintainedStore, CoordinatorRpc, RangesRpc, RepairedRanges, LinkedStore, ObjectFeed, RangedObject, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, COORDINATOR_MIGRATIONS, identify);
@@ -45,8 +46,8 @@ export class Coordinator
     const brain = new CoordinatorStore({
       ...setting,
       topology: coordinatorStorage(ctx.storage),
+      ranges: ownRanges(ctx.storage, config),
       settings: {
-        defaultRanges: config.serviceRanges,
         ...(config.onlyRanges ? { onlyRanges: config.onlyRanges } : {}),
         staticBands: config.featureGates.ServiceIPStaticSubrange,
       },

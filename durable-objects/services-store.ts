@@ -7,7 +7,7 @@ import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { LabelledStore } from "../src/api/rpc/namespace-labels";
 import type { LimitedStore } from "../src/api/rpc/quota";
 import type { ServicesStoreRpc } from "../src/api/rpc/store";
-import type { Wipeable } from "../src/tenancy/rpc";
+import type { RangedObject, Wipeable } from "../src/tenancy/rpc";
 import { enterCluster } from "./peers/busy";
 import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
@@ -19,6 +19,7 @@ import { FREE_COUNTS_SCHEMA, sqlFreeCountStorage } from "./sql/free-counts-sql";
 import { LEDGER_SCHEMA } from "./sql/ledger-sql";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "./sql/node-ports-sql";
 import { HISTORY_ROWS_SCHEMA, OBJECT_COUNTS_SCHEMA } from "./sql/store-sql";
+import { ownRanges } from "./own-ranges";
 import { followersOf, openStore, STORE_MIGRATIONS } from "./store-ports";
 
 export const SERVICES_MIGRATIONS = [
@@ -33,12 +34,12 @@ export const SERVICES_MIGRATIONS = [
 
 const OWN_METHODS = [
   ...["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"],
-  ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows", "takeNamespaceLabels"],
+  ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows", "takeNamespaceLabels", "beginWith"],
 ] as const;
 
 export class ServicesStore
   extends storeShellOf<Brain>()(...OWN_METHODS)
-  implements ServicesStoreRpc, RepairedServices, AuditedStore, LabelledStore, LimitedStore, LinkedStore, ObjectFeed, Wipeable
+  implements ServicesStoreRpc, RepairedServices, AuditedStore, LabelledStore, LimitedStore, LinkedStore, ObjectFeed, RangedObject, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, new Brain(portsOf(ctx, env)));
@@ -52,7 +53,7 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
   const { cluster, config } = setting;
   return {
     ...ports,
-    apiServerServiceIP: config.apiServerServiceIP,
+    ranges: ownRanges(storage, config),
     filters: CONTROLLERS.filtersOf(qualifiedResource(setting.definition)),
     nodePorts: sqlNodePortStorage(storage),
     freeCounts: sqlFreeCountStorage(storage),

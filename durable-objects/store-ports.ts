@@ -58,7 +58,7 @@ export function openStore(
     cluster,
     definition,
     config,
-    serviceFamilies: config.serviceFamilies,
+    serviceFamilies: () => config.serviceFamilies,
     clock: systemClock,
     random: systemRandom(),
     recorder: systemRecorder({ object: name }),

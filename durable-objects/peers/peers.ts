@@ -8,7 +8,15 @@ import type { ResourceDefinition } from "../../src/api/registry/resource";
 import { type StoredResource, storedDefinitionsIn } from "../../src/api/registry/all";
 import { resourceOfKind } from "../../src/access/rbac/rbac-resources";
 import type { SigningKeysRpc, TokensRpc } from "../../src/access/authentication/rpc";
-import type { ClusterNamesRpc, ClusterRecordRpc, ClusterShardRpc, Recoverable, SwitchedObject, Wipeable } from "../../src/tenancy/rpc";
+import type {
+  ClusterNamesRpc,
+  ClusterRecordRpc,
+  ClusterShardRpc,
+  RangedObject,
+  Recoverable,
+  SwitchedObject,
+  Wipeable,
+} from "../../src/tenancy/rpc";
 import type { CoordinatorRpc, RangesRpc, RepairedRanges } from "../../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
@@ -116,7 +124,9 @@ export function allStores(
 export function servicesStore(
   env: Env,
   cluster: string,
-): Remote<ServicesStoreRpc & RepairedServices & RepairedNodePorts & ListedNodePorts & AuditedStore & LabelledStore & ObjectFeed> {
+): Remote<
+  ServicesStoreRpc & RepairedServices & RepairedNodePorts & ListedNodePorts & AuditedStore & LabelledStore & ObjectFeed & RangedObject
+> {
   return storeStub(env, cluster, { group: "", resource: "services" });
 }
 
@@ -151,7 +161,7 @@ export function ipAddressesStore(
 export function coordinator(
   env: Env,
   cluster: string,
-): Remote<CoordinatorRpc & RangesRpc & RepairedRanges & StoreRpc & MaintainedStore & ObjectFeed> {
+): Remote<CoordinatorRpc & RangesRpc & RepairedRanges & StoreRpc & MaintainedStore & ObjectFeed & RangedObject> {
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
 }
 

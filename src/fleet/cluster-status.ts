@@ -13,17 +13,34 @@ type Finding = Pick<Condition, "status" | "reason" | "message">;
 const ACTIVE: Finding = { status: "True", reason: "ClusterActive", message: "the cluster can be used" };
 const BEING_DELETED: Finding = { status: "False", reason: "ClusterDeleting", message: "the cluster is being deleted" };
 
-/** The status of a cluster that can be used as its spec says. */
-export function activeStatus(object: Cluster, state: ClusterState, now: number): ClusterObjectStatus {
-  const { location = "" } = object.spec ?? {};
+/**
+ * The status of a cluster that can be used as its spec says.
+ *
+ * @param begun with which ranges a cluster of the object begins that has none of its own; undefined = it was there before its object
+ */
+export function activeStatus(object: Cluster, state: ClusterState, now: number, begun: readonly string[] | undefined): ClusterObjectStatus {
+  const { location = "", serviceCIDRs = [] } = object.spec ?? {};
   const actual = state.phase === "absent" ? "" : (locationOf(state.id) ?? "");
+  const own = (state.phase === "active" && state.serviceRanges) || undefined;
+  const ranges = own ?? object.status?.serviceCIDRs ?? begun;
   const elsewhere: Finding = {
     status: "False",
     reason: "OtherLocation",
     message: `the cluster was there before its object: it is ${actual === "" ? "near its first callers" : `in ${actual}`}, and does not move`,
   };
-  const ready = location !== "" && location !== actual ? elsewhere : ACTIVE;
-  const facts = { phase: "Active", ...(state.phase !== "absent" && { id: state.id }), ...(actual !== "" && { location: actual }) } as const;
+  const otherwise: Finding = {
+    status: "False",
+    reason: "OtherServiceCIDRs",
+    message: `the cluster was there before its object: it has begun with ${own ? own.join(", ") : "the ranges of the server"}, and keeps them`,
+  };
+  const hasOthers = serviceCIDRs.length > 0 && serviceCIDRs.join() !== own?.join();
+  const ready = location !== "" && location !== actual ? elsewhere : hasOthers ? otherwise : ACTIVE;
+  const facts: ClusterObjectStatus = {
+    phase: "Active",
+    ...(state.phase !== "absent" && { id: state.id }),
+    ...(actual !== "" && { location: actual }),
+    ...(ranges && { serviceCIDRs: [...ranges] }),
+  };
   return status(object, facts, { [READY]: ready }, now);
 }
 

@@ -181,8 +181,9 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const state = told ? await fleet.look(name, locationOf(told.id)) : await fleet.listed(name, stamp);
     if (state.phase !== "active") return "none";
     const location = locationOf(state.id);
+    const { serviceRanges } = state;
     // The list of controllers may change meanwhile: the object takes it when nobody can change it unseen.
-    const spec = location === undefined ? {} : { location };
+    const spec = { ...(location !== undefined && { location }), ...(serviceRanges && { serviceCIDRs: [...serviceRanges] }) };
     const object: Cluster = { metadata: { name, annotations: { [ADOPTED_ANNOTATION]: state.id } }, spec };
     const answer = await clusters.write(createRequest(object, WRITER));
     return !answer.ok && answer.status.code === 409 ? "done" : outcomeOf(answer);
@@ -192,7 +193,7 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
   async function doubt(object: Cluster): Promise<Outcome> {
     const state = await fleet.look(nameOf(object), placeOf(object));
     if (state.phase !== "active") return outcomeOf(await clusters.write(deleteRequest(object)));
-    return state.id === object.status?.id ? "none" : tell(object, activeStatus(object, state, clock.now()));
+    return state.id === object.status?.id ? "none" : tell(object, activeStatus(object, state, clock.now(), undefined));
   }
 
   async function make(object: Cluster): Promise<Outcome> {
@@ -202,7 +203,9 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const adopted = adoptedLife(object);
     const wasThere = object.status?.phase === "Active" || adopted !== undefined;
     // The cluster of the bare paths may be there without a record, and stays so without a list of its own.
-    let state = wasThere ? await fleet.look(name, place) : await fleet.open(name, place);
+    const { serviceCIDRs: wish = [] } = object.spec ?? {};
+    const ranges = wish.length > 0 ? wish : undefined;
+    let state = wasThere ? await fleet.look(name, place) : await fleet.open(name, place, ranges);
     const isLost = state.phase !== "active" || (adopted !== undefined && adopted !== state.id);
     if (wasThere && !isRoot && isLost) return outcomeOf(await clusters.write(deleteRequest(object)));
     if (state.phase === "deleting") {
@@ -218,7 +221,7 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       );
       return answer.ok ? "later" : outcomeOf(answer);
     }
-    if (isRoot && wanted && state.phase === "absent") state = await fleet.open(name, place);
+    if (isRoot && wanted && state.phase === "absent") state = await fleet.open(name, place, ranges);
     if (state.phase === "active" && !semanticEqual(state.controllers, wanted)) {
       const told = await fleet.setControllers(name, place, wanted);
       if (!told.isTold) return "later";
@@ -228,7 +231,7 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     if (state.phase === "active" && state.isTold === false) return "later";
     // What was there has what it begins with, or gets it with its next use: it is not woken for this.
     if (!isRoot && state.phase === "active" && !isAdopted(object)) await fleet.bootstrap(state.id);
-    const status = activeStatus(object, state, clock.now());
+    const status = activeStatus(object, state, clock.now(), wasThere ? undefined : fleet.defaultRanges);
     return semanticEqual(object.status, status) ? settle(object) : tell(object, status);
   }
 

@@ -2,19 +2,20 @@
  * The objects of clusters that begin, change or end by `/clusters/{name}`, or by a first write. The object comes first, and its controller does the same as the
  * request goes on to do: where the request dies, the controller goes on.
  */
-import type { KubeObject } from "../api/meta/kubernetes";
 import type { Status } from "../api/meta/status";
-import { CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
+import { type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../api/rpc/store";
 import { err, ok, type Result } from "../core/base/result";
 import type { ControllerList } from "../core/config/controllers";
-import type { Location } from "../core/config/location";
+import { isLocation, type Location } from "../core/config/location";
 
 /** What a new cluster is to be. */
 export interface ClusterWish {
   readonly location?: Location | undefined;
   /** null = the variable's */
   readonly controllers?: ControllerList | null | undefined;
+  /** undefined = the variable's */
+  readonly serviceRanges?: readonly string[] | undefined;
 }
 
 /** The store of Clusters, and their controller. */
@@ -40,8 +41,8 @@ const OPTIONS: WriteOptions = {
   version: CLUSTERS_VERSION,
 };
 
-/** `made`: by this call. `ending`: the object, or the cluster without one, is being deleted. */
-export type Declared = "found" | "made" | "ending";
+/** `made`: by this call. `ending`: the object, or the cluster without one, is being deleted. `wish`: what the object that is there says. */
+export type Declared = { how: "made" | "ending" } | { how: "found"; wish: Pick<ClusterWish, "location" | "serviceRanges"> };
 
 /**
  * Makes the object of a cluster unless there is one.
@@ -57,22 +58,26 @@ export async function declareCluster(
     const found = await objectOf(ports, name);
     if (!found.ok) return found;
     if (found.value?.metadata?.deletionTimestamp) {
-      if (tried === TRIES) return ok("ending");
+      if (tried === TRIES) return ok({ how: "ending" });
       // Its cluster may have ended just now.
       if (tried > 1) await ports.wait(HURRY_MS);
       await ports.hurry();
       continue;
     }
-    if (found.value) return ok("found");
+    if (found.value) return ok({ how: "found", wish: wishIn(found.value) });
     const wish = await wishOf();
     if (!wish.ok) return wish;
-    if (!wish.value) return ok("ending");
-    const { location, controllers } = wish.value;
-    const spec = { ...(location !== undefined && { location }), ...(controllers && { controllers }) };
+    if (!wish.value) return ok({ how: "ending" });
+    const { location, controllers, serviceRanges } = wish.value;
+    const spec = {
+      ...(location !== undefined && { location }),
+      ...(controllers && { controllers }),
+      ...(serviceRanges && { serviceCIDRs: serviceRanges }),
+    };
     const object = JSON.stringify({ metadata: { name }, spec });
     const made = await ports.write({ verb: "create", namespace: "", object, options: OPTIONS });
     if (!made.ok) return made;
-    if (made.value.ok) return ok("made");
+    if (made.value.ok) return ok({ how: "made" });
     if (made.value.status.code !== 409 || tried === TRIES) return err(made.value.status);
   }
 }
@@ -98,6 +103,11 @@ export async function undeclareCluster(ports: DeclaringPorts, name: string): Pro
   return settled(await ports.write({ verb: "delete", key: keyOf(name), options }));
 }
 
+function wishIn({ spec }: Cluster): Pick<ClusterWish, "location" | "serviceRanges"> {
+  const { location = "", serviceCIDRs = [] } = spec ?? {};
+  return { ...(isLocation(location) && { location }), ...(serviceCIDRs.length > 0 && { serviceRanges: serviceCIDRs }) };
+}
+
 function keyOf(name: string): ObjectKey {
   return { namespace: "", name };
 }
@@ -107,10 +117,10 @@ function settled(answer: Result<WriteResult, Status>): Result<void, Status> {
   return answer.value.ok || answer.value.status.code === 404 ? ok(undefined) : err(answer.value.status);
 }
 
-async function objectOf(ports: DeclaringPorts, name: string): Promise<Result<KubeObject | undefined, Status>> {
+async function objectOf(ports: DeclaringPorts, name: string): Promise<Result<Cluster | undefined, Status>> {
   const answer = await ports.get(keyOf(name));
   if (!answer.ok) return answer;
   const { value: found } = answer;
-  if (found.ok) return ok(JSON.parse(found.object) as KubeObject);
+  if (found.ok) return ok(JSON.parse(found.object) as Cluster);
   return found.status.code === 404 ? ok(undefined) : err(found.status);
 }

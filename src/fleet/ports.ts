@@ -10,8 +10,12 @@ import type { ClusterState, ListedCluster } from "../tenancy/rpc";
 export interface FleetPorts {
   /** makes nothing */
   look(name: string, location: Location | undefined): Promise<ClusterState>;
-  /** Makes the cluster unless it is there; one that is being deleted stays so. */
-  open(name: string, location: Location | undefined): Promise<ClusterState>;
+  /**
+   * Makes the cluster unless it is there; one that is being deleted stays so.
+   *
+   * @param serviceRanges with which it begins; undefined = with those of the variable
+   */
+  open(name: string, location: Location | undefined, serviceRanges: readonly string[] | undefined): Promise<ClusterState>;
   /** `isTold` false: that goes on by itself */
   setControllers(
     name: string,
@@ -24,6 +28,8 @@ export interface FleetPorts {
   remove(name: string, location: Location | undefined, id: string): Promise<ClusterState>;
   /** a page of the list of all clusters; null = it does not answer */
   page(after: string, limit: number): Promise<{ clusters: ListedCluster[]; isLast: boolean } | null>;
+  /** those of the variable, with which a cluster begins that has none of its own */
+  readonly defaultRanges: readonly string[];
   /** as `look`, of a cluster that is in the list under this stamp and has not told what it is */
   listed(name: string, stamp: string): Promise<ClusterState>;
 }

@@ -12,6 +12,8 @@
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
+ * - A cluster with Service ranges of its own has begun when the objects that make its first range know them. Until then nobody learns its id: a request
+ *   would make the first range of the variable.
  * - A list of controllers is stored, then told to every object. Who has not heard is told again by the alarm. Stores hear first: when a controller begins
  *   to look at everything, no store leaves out a poke any more.
  */
@@ -22,7 +24,7 @@ import type { ControllerList, ControllersSetting } from "../core/config/controll
 import { CLUSTER_GONE, type ClusterFacts, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState, type ListedCluster } from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
 import type { Location } from "../core/config/location";
-import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
+import type { BeginningRow, ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
 
 /** Objects called at the same time: enough to be quick, few enough for the connections that one invocation may have open. */
 const CALLED_TOGETHER = 6;
@@ -50,6 +52,8 @@ export interface RecordPorts {
   wipe(id: string, object: ClusterObject, listed: string[]): Promise<string[]>;
   /** `SwitchedObject.setControllers` of one object */
   tell(id: string, object: ClusterObject, setting: ControllersSetting): Promise<void>;
+  /** `RangedObject.beginWith` of each object that makes something of the ranges; rejects where the cluster has begun with others */
+  beginWith(id: string, serviceRanges: readonly string[]): Promise<void>;
   /** notes in the directory which controllers cron is not to call */
   noteControllers(id: string, list: ControllerList | null): Promise<void>;
   /** removes what the directory has under the id, copies included */
@@ -80,6 +84,9 @@ export class ClusterRecord implements ClusterRecordRpc {
   #enlisting: Promise<void> | undefined;
   /** what beginnings tell the list of all clusters just now */
   #lastWord: { readonly word: string; readonly told: Promise<unknown> } | undefined;
+  #founding: Promise<void> | undefined;
+  /** read once; null = there is none */
+  #beginning: BeginningRow | null | undefined;
   /** calls under way that may begin the cluster */
   #openings = 0;
 
@@ -92,17 +99,19 @@ export class ClusterRecord implements ClusterRecordRpc {
   resume(): void {
     const { storage, clock } = this.ports;
     const phase = storage.load()?.phase;
-    if (phase === "deleting" || (phase === "active" && this.#untold())) this.ports.wakeAt(clock.now());
+    if (phase === "deleting" || (phase === "active" && (this.#untold() || this.#unfounded()))) this.ports.wakeAt(clock.now());
   }
 
   async look(): Promise<ClusterState> {
     await this.#learn();
+    await this.#found();
     return this.#stateOf(this.ports.storage.load());
   }
 
   async listed(stamp: string): Promise<ClusterState> {
     const { storage } = this.ports;
     await this.#learn();
+    await this.#found();
     const state = this.#stateOf(storage.load());
     if (state.phase !== "absent") {
       storage.noteLife("");
@@ -123,16 +132,20 @@ export class ClusterRecord implements ClusterRecordRpc {
     return this.#open(location);
   }
 
-  async #open(location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
+  openWith(serviceRanges: readonly string[], location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#open(location, serviceRanges);
+  }
+
+  async #open(location: Location | undefined, ranges?: readonly string[]): Promise<{ state: ClusterState; opened: boolean }> {
     this.#openings++;
     try {
-      return await this.#begun(location);
+      return await this.#begun(location, ranges);
     } finally {
       this.#openings--;
     }
   }
 
-  async #begun(location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
+  async #begun(location: Location | undefined, ranges: readonly string[] | undefined): Promise<{ state: ClusterState; opened: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
     // A life that ends meanwhile takes its name out of the list.
@@ -142,9 +155,21 @@ export class ClusterRecord implements ClusterRecordRpc {
     const { name } = this;
     const opened = !row || row.phase === "absent";
     const life = lifeIn(location, row?.life ?? 1);
-    if (opened) storage.save({ name, life, phase: "active", createdAt: clock.now(), deletedAt: 0 });
-    // Its objects would tell the same one by one.
-    if (opened) this.ports.noteBusy(clusterId(name, life));
+    const id = clusterId(name, life);
+    const begun: RecordRow = { name, life, phase: "active", createdAt: clock.now(), deletedAt: 0 };
+    if (opened && ranges) {
+      storage.transaction(() => {
+        storage.save(begun);
+        this.#saveBeginning({ id, serviceRanges: ranges, isTold: false });
+      });
+      // After a crash from here on the alarm goes on.
+      this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
+    } else if (opened) {
+      storage.save(begun);
+      // Its objects would tell the same one by one.
+      this.ports.noteBusy(id);
+    }
+    await this.#found();
     await this.#tellListTogether();
     return { state: this.#stateOf(storage.load()), opened };
   }
@@ -152,6 +177,7 @@ export class ClusterRecord implements ClusterRecordRpc {
   async setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
+    await this.#found();
     const row = storage.load();
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
     const id = clusterId(this.name, row.life);
@@ -226,6 +252,40 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (entered && !storage.load()) storage.save({ name: this.name, life: 1, phase: "active", createdAt: clock.now(), deletedAt: 0 });
   }
 
+  /** A new cluster with ranges of its own has begun when this resolves. Rejects while its objects do not know them. */
+  async #found(): Promise<void> {
+    const beginning = this.#unfounded();
+    if (!beginning) return;
+    this.#founding ??= this.#foundWith(beginning).finally(() => (this.#founding = undefined));
+    await this.#founding;
+  }
+
+  async #foundWith({ id, serviceRanges }: BeginningRow): Promise<void> {
+    await withTimeout(this.ports.clock, TELL_TIMEOUT_MS, this.ports.beginWith(id, serviceRanges));
+    const still = this.#unfounded();
+    if (still?.id !== id) return;
+    this.#saveBeginning({ ...still, isTold: true });
+    this.ports.noteBusy(id);
+  }
+
+  /** The beginning of the cluster that is there, while its objects may not know of it. */
+  #unfounded(): BeginningRow | undefined {
+    const beginning = this.#beginningOf(this.ports.storage.load());
+    return beginning?.isTold === false ? beginning : undefined;
+  }
+
+  /** undefined = the cluster of the row has no ranges of its own, or is not there. */
+  #beginningOf(row: RecordRow | undefined): BeginningRow | undefined {
+    this.#beginning ??= this.ports.storage.beginningLoad() ?? null;
+    return row?.phase === "active" && this.#beginning?.id === clusterId(this.name, row.life) ? this.#beginning : undefined;
+  }
+
+  #saveBeginning(row: BeginningRow): void {
+    // Lost with a transaction that throws.
+    this.#beginning = undefined;
+    this.ports.storage.beginningSave(row);
+  }
+
   /** Calls that come meanwhile share the stamp. Rejects with DIRECTORY_SILENT while the list of all clusters does not answer. */
   async #enlist(): Promise<void> {
     const { storage, clock } = this.ports;
@@ -290,7 +350,7 @@ export class ClusterRecord implements ClusterRecordRpc {
   /** What the list of all clusters is to show; undefined = nothing. */
   #facts(): ClusterFacts | undefined {
     const row = this.ports.storage.load();
-    if (!row || row.phase === "absent") return undefined;
+    if (!row || row.phase === "absent" || this.#unfounded()) return undefined;
     return { id: clusterId(this.name, row.life), createdAt: row.createdAt, deletedAt: row.phase === "deleting" ? row.deletedAt : 0 };
   }
 
@@ -311,13 +371,15 @@ export class ClusterRecord implements ClusterRecordRpc {
     const id = clusterId(this.name, row.life);
     if (phase === "active") {
       const controllers = this.ports.storage.controllersLoad()?.list ?? null;
-      return { phase, id, createdAt, controllers, ...(this.#untold() && { isTold: false }) };
+      const { serviceRanges } = this.#beginningOf(row) ?? {};
+      return { phase, id, createdAt, controllers, ...(serviceRanges && { serviceRanges }), ...(this.#untold() && { isTold: false }) };
     }
     return { phase, id, createdAt, deletedAt, ...this.ports.storage.objectCounts() };
   }
 
   async #run(): Promise<void> {
     const { storage, clock, recorder } = this.ports;
+    if (this.#unfounded() && !(await this.#foundLater())) return;
     const row = storage.load();
     const untold = this.#untold();
     if (row?.phase === "active" && untold) return this.#tellAgain(clusterId(this.name, row.life), untold);
@@ -352,6 +414,21 @@ export class ClusterRecord implements ClusterRecordRpc {
     const delayMs = failures > 0 ? Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++) : 0;
     this.ports.wakeAt(clock.now() + delayMs);
     if (failures > 0) this.ports.noteBusy(id);
+  }
+
+  /** Whether the cluster has begun; if not, the alarm tries again. */
+  async #foundLater(): Promise<boolean> {
+    const { clock, recorder } = this.ports;
+    try {
+      await this.#found();
+      await this.#tellListTogether();
+      this.#attempt = 0;
+      return true;
+    } catch (error) {
+      recorder.log("warn", "a cluster could not begin with its ranges", { cluster: this.name, error: String(error) });
+      this.ports.wakeAt(clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
+      return false;
+    }
   }
 
   /** The setting of which some object may not have heard. An object that a later release brought needs to hear of a list alone. */

@@ -30,6 +30,13 @@ export interface ControllersRow extends ControllersSetting {
   told?: readonly string[];
 }
 
+/** The ranges with which the cluster of this id begins. `isTold`: the objects that make them know. */
+export interface BeginningRow {
+  id: string;
+  serviceRanges: readonly string[];
+  isTold: boolean;
+}
+
 /** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. Reading makes no tables. */
 export interface RecordStorage {
   transaction<T>(work: () => T): T;
@@ -38,6 +45,9 @@ export interface RecordStorage {
   /** undefined = nothing was ever set */
   controllersLoad(): ControllersRow | undefined;
   controllersSave(row: ControllersRow): void;
+  /** of the last cluster that began with ranges of its own; undefined = none did */
+  beginningLoad(): BeginningRow | undefined;
+  beginningSave(row: BeginningRow): void;
   /** the stamp under which the list of all clusters has the name, as far as this record knows; "" = one without; undefined = the list has no such name */
   stamp(): string | undefined;
   noteStamp(stamp: string | undefined): void;

@@ -12,10 +12,18 @@ export const DIRECTORY_SILENT = "the directory of clusters does not answer";
 /**
  * `id` names the objects of one life of the cluster, and says where they are (tenancy/cluster-id). Times in milliseconds since the epoch. `controllers`: the cluster's own list;
  * null = the variable counts. `isTold`: false = some object of the cluster has not heard of it yet; absent = all have, or the record is of the release before.
+ * `serviceRanges`: its own, with which it began; absent = those of the variable.
  */
 export type ClusterState =
   | { phase: "absent" }
-  | { phase: "active"; id: string; createdAt: number; controllers: ControllerList | null; isTold?: false }
+  | {
+      phase: "active";
+      id: string;
+      createdAt: number;
+      controllers: ControllerList | null;
+      serviceRanges?: readonly string[];
+      isTold?: false;
+    }
   /** `wiped` of `objects` are done; more may become known on the way */
   | { phase: "deleting"; id: string; createdAt: number; deletedAt: number; objects: number; wiped: number };
 
@@ -136,6 +144,11 @@ export interface ClusterRecordRpc {
    */
   openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }>;
   /**
+   * The same for a cluster that begins with ranges of its own; one that is there stays as it is. Rejects while its objects do not know them. A method of its own, as
+   * the one above.
+   */
+  openWith(serviceRanges: readonly string[], location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }>;
+  /**
    * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
    */
@@ -152,6 +165,12 @@ export interface ClusterRecordRpc {
    * does not know of every controller of the release: the list of the cluster is told again.
    */
   carryOn(id: string): Promise<void>;
+}
+
+/** An object that makes something of the ranges with which its cluster begins: the store of Services, and the Coordinator. */
+export interface RangedObject {
+  /** Comes before any other call. Durable when it answers: false = the cluster has begun with others, which stay. */
+  beginWith(serviceRanges: readonly string[]): Promise<boolean>;
 }
 
 /** An object that has a controller or wakes controllers: every store and every controller. */

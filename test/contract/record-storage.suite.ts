@@ -1,7 +1,8 @@
-import type { ControllersRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
+import type { BeginningRow, ControllersRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
 import { type ContractCase, LARGEST, undone, UNICODE } from "./contract-case";
 
 const CONTROLLERS: ControllersRow = { version: LARGEST, list: ["*", "-ttl-controller"], isTold: false, told: ["owner/a", UNICODE] };
+const BEGINNING: BeginningRow = { id: "blue~2", serviceRanges: ["10.0.0.0/16", "fd00::/112"], isTold: false };
 
 /** What every RecordStorage does. */
 export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
@@ -38,6 +39,16 @@ export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
       return [first, storage.controllersLoad()];
     },
     want: [CONTROLLERS, { version: 0, list: null, isTold: true }],
+  },
+  {
+    name: "the beginning: the last one saved, without a row too, and undone with its transaction",
+    run(storage) {
+      const first = storage.beginningLoad();
+      storage.beginningSave(BEGINNING);
+      undone(storage, () => storage.beginningSave({ ...BEGINNING, isTold: true }));
+      return [first, storage.beginningLoad()];
+    },
+    want: [undefined, BEGINNING],
   },
   {
     name: "the stamp of the name in the list of clusters: the last one, the empty one and none too, without a row, and undone with its transaction",

@@ -7,7 +7,7 @@ import { memoryNameStorage } from "../support/memory/name-storage";
 import { memoryRecordStorage } from "../support/memory/record-storage";
 
 type Fault = "lost before" | "lost after" | "late";
-type Step = "open" | "remove" | "read" | "settle";
+type Step = "open" | "open with ranges" | "remove" | "read" | "settle";
 
 const FAULTS: readonly Fault[] = ["lost before", "lost after", "late"];
 
@@ -39,6 +39,7 @@ class World {
       objects: () => [{ kind: "store", name: "services" }],
       wipe: () => Promise.reject(new Error(CLUSTER_GONE)),
       tell: () => Promise.resolve(),
+      beginWith: () => this.#call(() => Promise.resolve()),
       noteControllers: () => Promise.resolve(),
       forget: () => Promise.resolve(),
       isInDirectory: () => Promise.resolve(false),
@@ -63,6 +64,7 @@ class World {
     const before = this.calls;
     try {
       if (step === "open") await this.record.open();
+      else if (step === "open with ranges") await this.record.openWith(["10.0.0.0/16"], undefined);
       else if (step === "remove") await this.record.remove();
       else if (step === "read") await this.read();
     } catch {
@@ -106,6 +108,8 @@ class World {
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
   "begun, read": ["open", "read"],
   "begun by two, one after the other": ["open", "open", "read"],
+  "begun with ranges, read": ["open with ranges", "read"],
+  "begun with ranges, deleted, made anew with others": ["open with ranges", "read", "remove", "settle", "open with ranges", "read"],
   "being deleted": ["open", "remove"],
   "deleted, made anew": ["open", "remove", "settle", "open"],
   "deleted, made anew, read between": ["open", "remove", "settle", "read", "open", "read"],

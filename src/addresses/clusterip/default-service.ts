@@ -3,7 +3,6 @@
  * (upstream pkg/controlplane/controller/kubernetesservice). Made when it is missing, never corrected.
  */
 import type { Clock, Recorder } from "../../core/base/ports";
-import type { Config } from "../../core/config/config";
 import { API_SERVER_PORT, DEFAULT_NAME, DEFAULT_NAMESPACE, DEFAULT_SERVICE } from "../../api/registry/default-objects";
 import type { Service } from "../../api/meta/kubernetes";
 import type { CommittedChange } from "../../api/store/state/extension";
@@ -27,17 +26,15 @@ export interface DefaultServicePorts {
 }
 
 export class DefaultService implements StoreObserver {
-  readonly #request: WriteRequest;
   #making: Promise<void> | undefined;
   /** the refusal that has been logged, so that one that lasts is told once */
   #told = "";
 
   constructor(
     private readonly ports: DefaultServicePorts,
-    config: Pick<Config, "apiServerServiceIP">,
-  ) {
-    this.#request = createRequest(config.apiServerServiceIP);
-  }
+    /** asked at each attempt: the cluster may hear of its ranges after the store has started */
+    private readonly address: () => string,
+  ) {}
 
   /** The Coordinator has given out its address, so the cluster has begun. Somebody may have deleted it since. */
   get isThere(): boolean {
@@ -82,7 +79,7 @@ export class DefaultService implements StoreObserver {
   /** What is wrong; "" = nothing. */
   async #attempt(): Promise<string> {
     try {
-      const result = await this.ports.write(this.#request);
+      const result = await this.ports.write(createRequest(this.address()));
       return result.ok ? "" : (result.status.message ?? "refused");
     } catch (error) {
       return String(error);

@@ -35,7 +35,7 @@ import type { TopologySource } from "../ledger/topology-source";
 
 export interface ServicePorts {
   definition: ResourceDefinition;
-  families: readonly Family[];
+  families(): readonly Family[];
   ledger: AddressLedger;
   storage: LedgerStorage;
   nodePorts: NodePorts;
@@ -72,7 +72,7 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
 
   admit(change: ProposedChange, operation: Operation<ServiceSupply>): Admission {
     const after = change.after as Service | undefined;
-    const plan = planClusterIPs({ after, before: change.before as Service | undefined }, this.ports.families);
+    const plan = planClusterIPs({ after, before: change.before as Service | undefined }, this.ports.families());
     if (!plan.ok) return { kind: "refuse", status: invalid(this.ports.definition, after?.metadata?.name ?? "", plan.errors) };
     const { nodePorts } = this.ports;
     const ports = planNodePorts({ after, before: change.before as Service | undefined });

@@ -4,11 +4,12 @@ import { keptTogether } from "../metrics/kept-counters";
 import { NodePortMetrics } from "../metrics/node-port-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
-import type { Config } from "../../core/config/config";
 import type { CidrAllocations, GetResult, NodePortAllocations, ServicesStoreRpc, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore } from "../../api/store/cluster-store";
 import type { Poke } from "../../api/store/feeds/deliveries";
 import { type ChangeFilter, type Followers, pokesOfAll, pokingFollowers } from "../../api/store/feeds/follower-pokes";
+import type { OwnRanges } from "../../tenancy/own-ranges";
+import type { RangedObject } from "../../tenancy/rpc";
 import { directoryKey } from "../../tenancy/directory-keys";
 import type { LabelledStore, LabelSource, ToldNamespace } from "../../api/rpc/namespace-labels";
 import type { CoordinatorRpc } from "../rpc/topology";
@@ -71,7 +72,9 @@ export interface Directory {
   add(key: string): Promise<void>;
 }
 
-export interface ServicesStorePorts extends LedgerStorePorts, Pick<Config, "apiServerServiceIP"> {
+export interface ServicesStorePorts extends LedgerStorePorts {
+  /** with which the cluster begins: they say the families of its Services, and the address of `default/kubernetes` */
+  ranges: OwnRanges;
   peers: ServicesStorePeers;
   /** those of all followers that have one */
   filters?: readonly ChangeFilter[];
@@ -84,7 +87,14 @@ export interface ServicesStorePorts extends LedgerStorePorts, Pick<Config, "apiS
 
 export class ServicesStore
   extends ClusterStore<ServiceSupply>
-  implements Omit<ServicesStoreRpc, "fetch">, RepairedServices, RepairedNodePorts, ListedNodePorts, AuditedStore, LabelledStore
+  implements
+    Omit<ServicesStoreRpc, "fetch">,
+    RepairedServices,
+    RepairedNodePorts,
+    ListedNodePorts,
+    AuditedStore,
+    LabelledStore,
+    RangedObject
 {
   /** `default/kubernetes` */
   readonly defaultService: DefaultService;
@@ -103,7 +113,8 @@ export class ServicesStore
   #recovering: Promise<void> | undefined;
 
   constructor(ports: ServicesStorePorts) {
-    const { clock, recorder, peers } = ports;
+    const { clock, recorder, peers, ranges } = ports;
+    const serviceFamilies = () => ranges.current.serviceFamilies;
     const labels = new NamespaceLabels({
       clock,
       source: () => {
@@ -137,7 +148,7 @@ export class ServicesStore
     const pairing = new Pairing({ clock, recorder, ipAddresses: () => peers.ipAddresses() });
     const extension = new ServiceExtension({
       definition: ports.definition,
-      families: ports.serviceFamilies,
+      families: serviceFamilies,
       ledger,
       storage: ports.ledger,
       nodePorts,
@@ -158,7 +169,7 @@ export class ServicesStore
         write: (request) => this.write(request),
         wakeAt: (time) => alarm.by(time),
       },
-      ports,
+      () => ranges.current.apiServerServiceIP,
     );
     const followers = pokingFollowers({
       clock,
@@ -167,7 +178,7 @@ export class ServicesStore
       filters: ports.filters,
       deliveries: () => this.deliveries,
     });
-    super({ ...ports, peers: readingLabels(peers, labels) }, extension, [defaultService, followers]);
+    super({ ...ports, serviceFamilies, peers: readingLabels(peers, labels) }, extension, [defaultService, followers]);
     this.#ports = ports;
     this.#labels = labels;
     this.defaultService = defaultService;
@@ -224,6 +235,11 @@ export class ServicesStore
     // The cluster has begun: what is left hinders no write.
     this.#bootstrapping.catch(() => undefined);
     return Promise.resolve();
+  }
+
+  beginWith(serviceRanges: readonly string[]): Promise<boolean> {
+    const { ranges } = this.#ports;
+    return Promise.resolve((ranges.isOwn || !this.defaultService.isThere) && ranges.take(serviceRanges));
   }
 
   /** Only what is kept is shown. The answer leaves when a write of now is durable. */

@@ -9,6 +9,8 @@ import type { CollectionRequest, GetResult, ObjectKey, WriteRequest, WriteResult
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
 import { type Publisher, publisherAt } from "../../api/store/list/publisher";
 import { clusterName } from "../../tenancy/cluster-id";
+import type { OwnRanges } from "../../tenancy/own-ranges";
+import type { RangedObject } from "../../tenancy/rpc";
 import type { CoordinatorRpc, RangesNews, RangesReading, RangesRpc, RepairedRanges, Topology } from "../rpc/topology";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../topology/topology-copy";
 import { Coordinator, type CoordinatorPorts } from "./coordinator";
@@ -31,13 +33,15 @@ export interface CoordinatorStorePeers extends StorePeers, CoordinatorPeers {
 export interface CoordinatorStorePorts extends ClusterStorePorts, Pick<CoordinatorPorts, "handoffRowsMax"> {
   /** in the same database as `storage` */
   topology: CoordinatorStorage;
-  settings: CoordinatorSettings;
+  settings: Omit<CoordinatorSettings, "defaultRanges">;
+  /** of the default ServiceCIDR */
+  ranges: OwnRanges;
   peers: CoordinatorStorePeers;
   /** replaces the object's alarm by one at `atMs` (ms since the epoch), durable with the writes of this turn */
   setAlarm(atMs: number): void;
 }
 
-export class CoordinatorStore extends ClusterStore<Fence> implements CoordinatorRpc, RangesRpc, RepairedRanges {
+export class CoordinatorStore extends ClusterStore<Fence> implements CoordinatorRpc, RangesRpc, RepairedRanges, RangedObject {
   readonly coordinator: Coordinator;
   readonly #ports: CoordinatorStorePorts;
   readonly #copies: Publisher;
@@ -45,7 +49,13 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
   #answered: Topology | undefined;
 
   constructor(ports: CoordinatorStorePorts) {
-    const { cluster, clock, random, recorder, peers, topology, settings, handoffRowsMax } = ports;
+    const { cluster, clock, random, recorder, peers, topology, ranges, handoffRowsMax } = ports;
+    const settings: CoordinatorSettings = {
+      ...ports.settings,
+      get defaultRanges() {
+        return ranges.current.serviceRanges;
+      },
+    };
     const eventsOf = (controller: string): EventRecorder =>
       new EventRecorder(
         // Readers know the cluster by its name, whichever life of it this is.
@@ -75,7 +85,14 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
       { key: topologyCopyKey(cluster) },
       { version: () => (this.#answered ? topologyVersion(this.#answered) : ""), take: () => this.#takeCopy() },
     );
-    coordinator.kick();
+    // A new cluster may hear of its ranges first: the first request makes its first range.
+    if (topology.load().cidrs.length > 0) coordinator.kick();
+  }
+
+  /** A range that is there came from the variable, or from an object of the release before. */
+  beginWith(serviceRanges: readonly string[]): Promise<boolean> {
+    const { ranges, topology } = this.#ports;
+    return Promise.resolve((ranges.isOwn || topology.load().cidrs.length === 0) && ranges.take(serviceRanges));
   }
 
   async topology(): Promise<Topology> {

@@ -77,7 +77,8 @@ export interface ClusterStorePorts {
   /** the cluster's id */
   cluster: string;
   definition: ResourceDefinition;
-  serviceFamilies: StrategyContext["serviceFamilies"];
+  /** asked at each use: a cluster may begin with ranges of its own */
+  serviceFamilies(): StrategyContext["serviceFamilies"];
   clock: Clock;
   random: Random;
   recorder: Recorder;
@@ -148,7 +149,7 @@ export class ClusterStore<Supply = undefined>
   readonly #leavesWork: boolean;
 
   constructor(ports: ClusterStorePorts, extension?: StoreExtension<Supply>, observers: readonly StoreObserver[] = []) {
-    const { cluster, definition, clock, random, recorder, serverStartedAt = 0, storage, peers, serviceFamilies } = ports;
+    const { cluster, definition, clock, random, recorder, serverStartedAt = 0, storage, peers } = ports;
     this.#ports = ports;
     this.#streamedLists = new StreamedLists(clock, ports.streamedListsMax ?? 0);
     this.#beginnings = { places: this.#streamedLists, bounds: LIST_BOUNDS };
@@ -176,7 +177,7 @@ export class ClusterStore<Supply = undefined>
       random,
       recorder,
       serverStartedAt,
-      context: () => ({ now: clock.now(), serviceFamilies }),
+      context: () => ({ now: clock.now(), serviceFamilies: ports.serviceFamilies() }),
       extension: this.#inLimits(ports, around),
       observers: [...observers, pokes, this.#keptItems],
       abort: (reason) => ports.abort(reason),

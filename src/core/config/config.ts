@@ -3,23 +3,16 @@
  * the variable's name. The table of the variables is variables.ts; here stands what several of them decide together.
  */
 import { err, ok, type Result } from "../base/result";
-import { assert } from "../base/assert";
-import { formatAddress } from "../net/address";
-import type { Family } from "../net/family";
 import { formatPrefix, hostBitsOf, type Prefix } from "../net/prefix";
+import { type FirstRanges, firstRanges } from "./first-ranges";
 import { type AuthorizationMode, readVariables, VARIABLES, type VariableValues } from "./variables";
 
 export type { AuthorizationMode };
 
-export interface Config extends Omit<VariableValues, "servicePrefixes"> {
-  /** configured Service families, the default one first; one or two */
-  readonly serviceFamilies: readonly Family[];
-  /** canonical CIDR texts in the order of `serviceFamilies` */
-  readonly serviceRanges: readonly string[];
+/** The ranges are those of clusters without ranges of their own. */
+export interface Config extends Omit<VariableValues, "servicePrefixes">, FirstRanges {
   /** with the gate MultiCIDRServiceAllocator off: the only ranges, each cut to the reach of the old allocator */
   readonly onlyRanges: readonly string[] | undefined;
-  /** first usable address of the primary range: the ClusterIP of the Service default/kubernetes */
-  readonly apiServerServiceIP: string;
 }
 
 /** Whether every request is allowed, whoever sends it. */
@@ -41,16 +34,12 @@ export function parseConfig(vars: Readonly<Record<string, string | undefined>>):
   errors.push(...togetherWrong(values));
   if (errors.length > 0) return err(errors);
   const { servicePrefixes, ...others } = values as VariableValues;
-  const [primary] = servicePrefixes;
-  assert(primary !== undefined, "parseConfig: a list of ranges without errors has a first one");
   return ok({
     ...others,
-    serviceFamilies: servicePrefixes.map((prefix) => prefix.family),
-    serviceRanges: servicePrefixes.map(formatPrefix),
+    ...firstRanges(servicePrefixes),
     onlyRanges: others.featureGates.MultiCIDRServiceAllocator
       ? undefined
       : servicePrefixes.map((prefix) => formatPrefix(legacyPart(prefix))),
-    apiServerServiceIP: formatAddress(primary.family, primary.base + 1n),
   });
 }
 

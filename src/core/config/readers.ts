@@ -2,6 +2,7 @@
 import { parseGoDuration } from "../base/go-duration";
 import { LOG_LEVELS, type LogLevel, parseLogLevel } from "../base/log-level";
 import { err, ok, type Result } from "../base/result";
+import { RANGE_HOST_BITS_MIN, TOO_FEW_ADDRESSES } from "./first-ranges";
 import { ADDRESS_ERROR_TEXT, parseAddress } from "../net/address";
 import { hostBitsOf, parsePrefix, type Prefix, prefixErrorText } from "../net/prefix";
 import { specialAddressMessages } from "../net/special-addresses";
@@ -66,9 +67,6 @@ export const addresses: Reader<string[]> = (text, name) => {
   return errors.length > 0 ? err(errors) : ok([...new Set(canonical)].sort());
 };
 
-/** upstream refuses a primary range of fewer addresses */
-const RANGE_HOST_BITS_MIN = 3;
-
 /** One or two CIDRs of different families. A CIDR in another spelling (`FD00::/112`) is accepted. Texts as those of upstream's flag. */
 export const serviceRanges: Reader<Prefix[]> = (text, name) => {
   const parts = text.split(",");
@@ -78,7 +76,7 @@ export const serviceRanges: Reader<Prefix[]> = (text, name) => {
     const where = `${name}[${index}]`;
     const prefix = rangeIn(part.trim(), where, errors);
     if (prefix !== undefined && index === 0 && hostBitsOf(prefix) < RANGE_HOST_BITS_MIN) {
-      errors.push(`${where}: the service cluster IP range must be at least 8 IP addresses`);
+      errors.push(`${where}: ${TOO_FEW_ADDRESSES}`);
     }
     return prefix ?? [];
   });

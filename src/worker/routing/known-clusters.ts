@@ -10,6 +10,7 @@ import type { ControllerList } from "../../core/config/controllers";
 import { conflict, notFound, requestTimedOut, type ResourceName, serviceUnavailable, type Status } from "../../api/meta/status";
 import type { Env } from "../../../durable-objects/platform/env";
 import { clusterNames, clusterRecord, controller, storeStub } from "../../../durable-objects/peers/peers";
+import { openRecord } from "../../../durable-objects/peers/fleet";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { clustersDefinition } from "../../api/registry/clusters/definition";
@@ -29,9 +30,10 @@ export const CLUSTER: ResourceName = { group: "", resource: "clusters", kind: "C
 /** Ids of clusters that this isolate has seen active. A deleted one is noticed at the next call, which its objects refuse. */
 const known = new Map<string, string>();
 
-/** Where a request makes a cluster; undefined = wherever it is called from. */
+/** Where a request makes a cluster, and with which ranges; undefined = wherever it is called from, and with the variable's. */
 export interface ClusterBeginning {
   readonly location: Location | undefined;
+  readonly serviceRanges?: readonly string[] | undefined;
 }
 
 /** A cluster that this request makes begins near who sends it. The platform's facts about the sender are read where it makes one. */
@@ -245,13 +247,13 @@ function recordOf(env: Env, name: string): ReturnType<typeof clusterRecord> {
 }
 
 /**
- * Makes the cluster unless it is there, its object first, and its record near it. `opened` = by this call, or by the controller for the object that this call
+ * Makes the cluster unless it is there, its object first, and its record near it. An object that is there says what the cluster begins with. `opened` = by this call, or by the controller for the object that this call
  * has made.
  */
 export async function openCluster(
   env: Env,
   name: string,
-  { location, controllers }: ClusterBeginning & Pick<ClusterWish, "controllers">,
+  { location, serviceRanges, controllers }: ClusterBeginning & Pick<ClusterWish, "controllers">,
 ): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
   const fleet = await fleetOf(env, name);
   if (!fleet.ok) return fleet;
@@ -263,21 +265,26 @@ export async function openCluster(
     const { value: state } = looked;
     hasBegun = state.phase === "absent";
     if (state.phase === "deleting") return ok(undefined);
-    return ok(state.phase === "active" ? { location: locationOf(state.id) } : { location, controllers });
+    return ok(
+      state.phase === "active"
+        ? { location: locationOf(state.id), serviceRanges: state.serviceRanges }
+        : { location, controllers, serviceRanges },
+    );
   };
+  let begins: ClusterBeginning = { location, serviceRanges };
   let isMade = false;
   const declared = async (): Promise<Status | undefined> => {
-    const answer = fleet.value ? await declareCluster(fleet.value, name, wishOf) : ok("found");
+    if (!fleet.value) return undefined;
+    const answer = await declareCluster(fleet.value, name, wishOf);
     if (!answer.ok) return answer.error;
-    isMade ||= answer.value === "made" && hasBegun;
-    return answer.value === "ending" ? beingDeleted(name) : undefined;
+    const { value: declaration } = answer;
+    if (declaration.how === "found") begins = { location, ...declaration.wish };
+    isMade ||= declaration.how === "made" && hasBegun;
+    return declaration.how === "ending" ? beingDeleted(name) : undefined;
   };
   const problem = await declared();
   if (problem) return err(problem);
-  const open = () => {
-    const record = clusterRecord(env, name, location);
-    return location === undefined ? record.open() : record.openIn(location);
-  };
+  const open = () => openRecord(clusterRecord(env, name, begins.location), begins);
   const answer = await call(open, { what: "cluster.open", repeatable: true });
   if (!answer.ok) return answer;
   noted(name, answer.value.state);

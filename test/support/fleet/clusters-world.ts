@@ -17,6 +17,7 @@ interface Made {
   life: number;
   phase: "active" | "deleting" | "absent";
   controllers: ControllerList | null;
+  serviceRanges?: readonly string[];
   wiped: number;
   bootstrapped: boolean;
   /** beginnings, so that nothing begins twice unnoticed */
@@ -84,10 +85,17 @@ export class ClustersWorld {
   }
 
   /** A cluster that no object began. */
-  begin(name: string, location: Location | undefined = undefined, controllers: ControllerList | null = null): void {
+  begin(
+    name: string,
+    location: Location | undefined = undefined,
+    controllers: ControllerList | null = null,
+    serviceRanges?: readonly string[],
+  ): void {
     const life = lifeIn(location, (this.made.get(name)?.life ?? 0) + 1);
     const begun = (this.made.get(name)?.begun ?? 0) + 1;
-    this.made.set(name, { id: clusterId(name, life), life, phase: "active", controllers, wiped: 0, bootstrapped: false, begun });
+    const id = clusterId(name, life);
+    const ranges = serviceRanges && { serviceRanges };
+    this.made.set(name, { id, life, phase: "active", controllers, wiped: 0, bootstrapped: false, begun, ...ranges });
   }
 
   /** A call to the record that was sent long ago. */
@@ -101,8 +109,9 @@ export class ClustersWorld {
   #state(name: string): ClusterState {
     const made = this.made.get(name);
     if (!made || made.phase === "absent") return { phase: "absent" };
-    const { id, controllers, wiped } = made;
-    if (made.phase === "active") return { phase: "active", id, createdAt: 1, controllers, ...(!this.isTold && { isTold: false }) };
+    const { id, controllers, wiped, serviceRanges } = made;
+    const more = { ...(serviceRanges && { serviceRanges }), ...(!this.isTold && { isTold: false as const }) };
+    if (made.phase === "active") return { phase: "active", id, createdAt: 1, controllers, ...more };
     return { phase: "deleting", id, createdAt: 1, deletedAt: 2, objects: PARTS, wiped };
   }
 
@@ -113,10 +122,10 @@ export class ClustersWorld {
     };
     return {
       look: (name) => called(`look ${name}`, () => (progress(name), this.#state(name))),
-      open: (name, location) =>
+      open: (name, location, ranges) =>
         called(`open ${name}`, () => {
           progress(name);
-          if (this.#state(name).phase === "absent") this.begin(name, location);
+          if (this.#state(name).phase === "absent") this.begin(name, location, null, ranges);
           return this.#state(name);
         }),
       setControllers: (name, _, list) =>
@@ -145,6 +154,7 @@ export class ClustersWorld {
           });
           return { clusters: clusters.slice(0, limit), isLast: clusters.length <= limit };
         }),
+      defaultRanges: ["10.96.0.0/16"],
       listed: (name) => called(`listed ${name}`, () => this.#state(name)),
     };
   }

@@ -1,17 +1,19 @@
 /** A cluster's record in memory; a transaction that throws changes nothing. */
-import type { ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
+import type { BeginningRow, ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
 
 export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
   let controllers: ControllersRow | undefined;
+  let beginning: BeginningRow | undefined;
   let stamp: string | undefined;
   let life = "";
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
-      const before = [row, controllers, life, stamp, objects.map((object) => ({ ...object }))] as [
+      const before = [row, controllers, beginning, life, stamp, objects.map((object) => ({ ...object }))] as [
         typeof row,
         typeof controllers,
+        typeof beginning,
         string,
         typeof stamp,
         typeof objects,
@@ -19,7 +21,7 @@ export function memoryRecordStorage(): RecordStorage {
       try {
         return work();
       } catch (error) {
-        [row, controllers, life, stamp, objects] = before;
+        [row, controllers, beginning, life, stamp, objects] = before;
         throw error;
       }
     },
@@ -27,6 +29,8 @@ export function memoryRecordStorage(): RecordStorage {
     save: (saved) => (row = saved),
     controllersLoad: () => controllers,
     controllersSave: (saved) => (controllers = saved),
+    beginningLoad: () => beginning,
+    beginningSave: (saved) => (beginning = saved),
     stamp: () => stamp,
     noteStamp: (noted) => void (stamp = noted),
     notedLife: () => life,

@@ -119,7 +119,7 @@ export class SimRules {
     return new PlainStore({
       cluster: "sim",
       definition,
-      serviceFamilies: ["IPv4"],
+      serviceFamilies: () => ["IPv4"],
       clock,
       random: this.random,
       recorder,

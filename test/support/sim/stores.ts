@@ -15,6 +15,7 @@ import { CLUSTER, type SimPlatform } from "./platform/platform";
 import { fakeDigest } from "./platform/fake-digest";
 import type { Journal } from "./platform/journal";
 import { type Life, whileAlive } from "./platform/network";
+import { OwnRanges } from "../../../src/tenancy/own-ranges";
 import { controllerOf, coordinatorOf, ipAddressesOf, lookUpNamespace, ownerOf, visitListOf } from "./peers";
 import type { ProtocolStep } from "./protocol-steps";
 import type { StoreTables } from "./tables";
@@ -46,7 +47,7 @@ export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
       followers: () => cluster.serviceFollowers(life),
       ipAddresses: () => ipAddressesOf(cluster, life),
     },
-    apiServerServiceIP: cluster.options.apiServerServiceIP ?? "",
+    ranges: rangesOf(cluster),
     nodePorts: (cluster.sabotage.nodePorts ?? same)(whileAlive(tables.nodePorts, life)),
     freeCounts: whileAlive(freeCounts, life),
     allocationCounts: whileAlive(tables.allocationCounts, life),
@@ -63,6 +64,13 @@ export function makeServices(cluster: SimPlatform, life: Life): ServicesStore {
   return brain;
 }
 
+/** The clusters have no ranges of their own. */
+function rangesOf({ options, onlyRanges }: SimPlatform): OwnRanges {
+  const { families: serviceFamilies, ranges: serviceRanges, apiServerServiceIP = "" } = options;
+  const storage = { load: () => undefined, save: () => undefined };
+  return new OwnRanges(storage, { serviceFamilies, serviceRanges, apiServerServiceIP, onlyRanges });
+}
+
 export function makeIPAddresses(cluster: SimPlatform, life: Life): IPAddressesStore {
   const tables = cluster.tables.ipAddresses;
   const brain = new IPAddressesStore({
@@ -77,13 +85,14 @@ export function makeIPAddresses(cluster: SimPlatform, life: Life): IPAddressesSt
 }
 
 export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorStore {
-  const { handoff, ranges } = cluster.options;
+  const { handoff } = cluster.options;
   const { onlyRanges } = cluster;
   const ports = storePorts(cluster, life, { group: "networking.k8s.io", resource: "servicecidrs", tables: cluster.tables.coordinator });
   const brain = new CoordinatorStore({
     ...ports,
     topology: whileAlive(cluster.coordinatorStorage, life),
-    settings: { defaultRanges: ranges, staticBands: true, ...(onlyRanges ? { onlyRanges } : {}) },
+    ranges: rangesOf(cluster),
+    settings: { staticBands: true, ...(onlyRanges ? { onlyRanges } : {}) },
     peers: {
       ...ports.peers,
       owner: (uid) => ownerOf(cluster, life, uid),
@@ -138,7 +147,7 @@ export function storePorts(
     ...(quotas ? { quotas } : {}),
     cluster: CLUSTER,
     definition,
-    serviceFamilies: cluster.options.families,
+    serviceFamilies: () => cluster.options.families,
     clock: life.clock,
     random: cluster.random,
     recorder: cluster.recorder(life),

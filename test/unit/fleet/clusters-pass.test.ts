@@ -49,6 +49,49 @@ describe("the controller of Clusters", () => {
     for (let at = 0; at <= points; at++) expect(ended(await life(at)), `death ${at}`).toEqual(end);
   });
 
+  it("ranges of the object: its cluster begins with them, whichever call dies, and the status has them", async () => {
+    const run = async (dieAt: number): Promise<ClustersWorld> => {
+      const world = new ClustersWorld(dieAt);
+      await world.create("a", { serviceCIDRs: ["10.1.0.0/16", "fd01::/112"] });
+      await world.create("b");
+      await world.pass(LONG);
+      return world;
+    };
+    const { points } = (await run(0)).world;
+    for (let at = 0; at <= points; at++) {
+      const world = await run(at);
+      const facts = ["a", "b"].map((name) => [world.made.get(name)?.serviceRanges, world.object(name)?.status?.serviceCIDRs]);
+      expect(facts, `death ${at}`).toEqual([
+        [
+          ["10.1.0.0/16", "fd01::/112"],
+          ["10.1.0.0/16", "fd01::/112"],
+        ],
+        [undefined, ["10.96.0.0/16"]],
+      ]);
+      expect(world.shown, `death ${at}`).toEqual(["a Active True", "b Active True", "default Active True"]);
+    }
+  });
+
+  it("ranges of an object whose cluster was there with others: Ready says so", async () => {
+    const world = new ClustersWorld();
+    world.begin("a", undefined, null, ["10.2.0.0/16"]);
+    world.begin("b");
+    for (const name of ["a", "b"]) await world.create(name, { serviceCIDRs: ["10.1.0.0/16"] });
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["a Active OtherServiceCIDRs", "b Active OtherServiceCIDRs", "default Active True"]);
+    expect(world.object("a")?.status?.serviceCIDRs).toEqual(["10.2.0.0/16"]);
+  });
+
+  it("a cluster without an object: its own ranges stand in the object that it gets", async () => {
+    const world = new ClustersWorld();
+    world.begin("a", undefined, null, ["10.2.0.0/16"]);
+    await world.pass(LONG);
+    expect([world.object("a")?.spec, world.object("a")?.status?.serviceCIDRs]).toEqual([
+      { serviceCIDRs: ["10.2.0.0/16"] },
+      ["10.2.0.0/16"],
+    ]);
+  });
+
   it("a further pass: reads the store, and asks no cluster", async () => {
     const world = await life();
     world.world.takeCalls();

@@ -67,13 +67,31 @@ describe("declareCluster", () => {
   ] as const)("%s", async (_, reads, answer, wanted, calls) => {
     const store = storeOf(reads, answer);
     const wish = () => Promise.resolve(ok<ClusterWish>({ location: "weur" })).finally(() => store.calls.push("wish"));
-    expect(await declareCluster(store.ports, "a", wish)).toEqual(ok(wanted));
+    expect(await declareCluster(store.ports, "a", wish)).toMatchObject({ ok: true, value: { how: wanted } });
     expect(store.calls.map((call, i) => (calls[i] === "create" ? call.slice(0, 6) : call))).toEqual([...calls]);
+  });
+
+  it.each([
+    [{}, {}],
+    [
+      { location: "weur", serviceCIDRs: ["10.1.0.0/16"] },
+      { location: "weur", serviceRanges: ["10.1.0.0/16"] },
+    ],
+    [{ location: "", serviceCIDRs: [], controllers: ["*"] }, {}],
+  ])("an object of the spec %j: says what its cluster begins with", async (spec, wish) => {
+    const { ports } = storeOf([{ metadata: { name: "a" }, spec } as KubeObject]);
+    expect(await declareCluster(ports, "a", () => Promise.resolve(ok({})))).toEqual(ok({ how: "found", wish }));
+  });
+
+  it("ranges that are wished: stand in the object", async () => {
+    const { ports, calls } = storeOf([undefined]);
+    await declareCluster(ports, "a", () => Promise.resolve(ok({ serviceRanges: ["10.1.0.0/16"] })));
+    expect(calls).toEqual(["get", 'create {"metadata":{"name":"a"},"spec":{"serviceCIDRs":["10.1.0.0/16"]}}']);
   });
 
   it("a cluster without an object, which is being deleted: gets none", async () => {
     const { ports, calls } = storeOf([undefined]);
-    expect(await declareCluster(ports, "a", () => Promise.resolve(ok(undefined)))).toEqual(ok("ending"));
+    expect(await declareCluster(ports, "a", () => Promise.resolve(ok(undefined)))).toEqual(ok({ how: "ending" }));
     expect(calls).toEqual(["get"]);
   });
 

@@ -73,6 +73,7 @@ class World {
       objects: () => this.objects,
       wipe: (id, object, listed) => this.#call(() => this.#wipe(id, object, listed)),
       tell: (id, { kind, name }, setting) => this.#call(() => void this.told.push([`${id}/${kind}/${name}`, setting])),
+      beginWith: () => Promise.resolve(),
       noteControllers: async (id, list) => {
         this.noting++;
         await this.lateNote;

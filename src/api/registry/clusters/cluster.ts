@@ -19,6 +19,7 @@ export type ClusterObjectPhase = "Pending" | "Active" | "Terminating";
 export interface ClusterObjectSpec {
   location?: string;
   controllers?: string[];
+  serviceCIDRs?: string[];
 }
 
 export interface ClusterObjectStatus {
@@ -28,6 +29,8 @@ export interface ClusterObjectStatus {
   /** path of its server */
   url?: string;
   location?: string;
+  /** with which the cluster began; absent = not known */
+  serviceCIDRs?: string[];
   observedGeneration?: number;
   objects?: number;
   wiped?: number;

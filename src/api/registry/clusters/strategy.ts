@@ -6,6 +6,7 @@ import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "..
 import { validateDNS1123Label } from "../../meta/names";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
+import { validateFirstRanges } from "./ranges";
 import { CLUSTER_FINALIZER, type Cluster, ROOT_CLUSTER } from "./cluster";
 
 /** A cluster that is there holds its object: no client takes that away before its deletion. */
@@ -25,19 +26,31 @@ function validate({ spec }: Cluster, _context: unknown, before?: Cluster): Field
     const checked = checkControllers(controllers);
     if (!checked.ok) for (const problem of checked.error) errors.push(invalidValue("spec.controllers", controllers, problem));
   }
+  const ranges = rangesOf(spec);
+  if (!before && ranges.length > 0) errors.push(...validateFirstRanges(ranges, "spec.serviceCIDRs"));
   return errors;
 }
 
-/** A create without a location is given one, so the manifest of the create does not have it. No location asks for nothing. */
-function keepLocation({ after, before }: Change<Cluster>): void {
-  const stored = before.spec?.location;
-  if (stored && !after.spec?.location) after.spec = { ...after.spec, location: stored };
+/** None asks for nothing. */
+function rangesOf(spec: Cluster["spec"]): readonly string[] {
+  return spec?.serviceCIDRs ?? [];
 }
 
-/** The objects of a cluster stay where they were made. */
+/** A create may be given a location, and the object of a cluster that was there has its ranges: the manifest of the create has neither. */
+function keepGiven({ after, before }: Change<Cluster>): void {
+  const { location, serviceCIDRs } = before.spec ?? {};
+  if (location && !after.spec?.location) after.spec = { ...after.spec, location };
+  if (serviceCIDRs && rangesOf(after.spec).length === 0) after.spec = { ...after.spec, serviceCIDRs };
+}
+
+/** The objects of a cluster stay where they were made, and it has begun with its ranges. */
 function validateUpdate({ after, before }: Change<Cluster>): FieldError[] {
+  const errors: FieldError[] = [];
   const location = after.spec?.location ?? "";
-  return location === (before.spec?.location ?? "") ? [] : [invalidValue("spec.location", location, FIELD_IMMUTABLE)];
+  if (location !== (before.spec?.location ?? "")) errors.push(invalidValue("spec.location", location, FIELD_IMMUTABLE));
+  const ranges = rangesOf(after.spec);
+  if (!semanticEqual(ranges, rangesOf(before.spec))) errors.push(invalidValue("spec.serviceCIDRs", ranges, FIELD_IMMUTABLE));
+  return errors;
 }
 
 export const clusterStrategy: Strategy<Cluster> = {
@@ -51,7 +64,7 @@ export const clusterStrategy: Strategy<Cluster> = {
   validate,
   prepareForUpdate(change) {
     keepStatus(change);
-    keepLocation(change);
+    keepGiven(change);
     if (!change.before.metadata?.deletionTimestamp) holdObject(change.after);
   },
   validateUpdate,

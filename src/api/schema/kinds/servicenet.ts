@@ -18,6 +18,12 @@ const ClusterSpec: MessageSchema = message(
       "Which controllers run in the cluster, as kube-controller-manager's flag --controllers says it: * is all, name one, -name all but this one. " +
         "Without a list the server's variable CONTROLLERS counts.",
     ),
+    serviceCIDRs: plain(
+      3,
+      listOf(string),
+      "Ranges with which the cluster begins, as its ServiceCIDR kubernetes: one, or one of each IP family, the default one first. Without them the " +
+        "server's variable SERVICE_CLUSTER_IP_RANGE counts. They cannot be changed; further ranges are ServiceCIDRs of the cluster.",
+    ),
   },
   { description: "What a cluster is to be." },
 );
@@ -37,6 +43,11 @@ const ClusterStatus: MessageSchema = message(
       "Ready says whether the cluster can be used as its spec says, Deleting how far its deletion has come.",
     ),
     id: plain(8, string, "Which cluster of the name it is. The deletion of the object deletes no other one."),
+    serviceCIDRs: plain(
+      9,
+      listOf(string),
+      "Ranges with which the cluster began. What ServiceCIDRs it has now, the cluster itself says. Empty: it is older than its object.",
+    ),
   },
   { description: "What a cluster is." },
 );

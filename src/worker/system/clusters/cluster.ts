@@ -3,11 +3,13 @@
  *
  *   GET    /clusters/{name}    whether it exists, which controllers run there, and the progress of its deletion
  *   PUT    /clusters/{name}    makes it; with {"controllers": […]} those run there, with null those of the variable;
- *                              {"location": …} says where a new one is, which nothing changes afterwards
+ *                              {"location": …} says where a new one is, and {"serviceCIDRs": […]} with which ranges it begins: nothing changes them
  *   DELETE /clusters/{name}    begins its deletion: 202, and 404 once it is gone
  */
 import type { Env } from "../../../../durable-objects/platform/env";
 import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../../api/meta/field-errors";
+import { semanticEqual } from "../../../api/meta/equality";
+import { validateFirstRanges } from "../../../api/registry/clusters/ranges";
 import { validateDNS1123Label } from "../../../api/meta/names";
 import { forbidden, invalid, methodNotAllowed, notFound, type Status } from "../../../api/meta/status";
 import type { ClusterState } from "../../../tenancy/rpc";
@@ -92,22 +94,25 @@ async function put(asked: ClusterRequest, request: Request): Promise<Response> {
   const { env, name } = asked;
   const body = await readClusterBody(env, request);
   if (!body.ok) return refused(asked, body.error);
-  const { controllers, location } = body.value;
+  const { controllers, location, serviceCIDRs } = body.value;
   const isThere = isImplied(env, name);
   const list = controllers && checkControllers(controllers);
   const errors: FieldError[] = list && !list.ok ? list.error.map((problem) => invalidValue("controllers", controllers, problem)) : [];
   const place = location !== undefined && isLocation(location) ? location : undefined;
   if (place !== location) errors.push(notSupported("location", location, LOCATIONS));
+  if (serviceCIDRs) errors.push(...validateFirstRanges(serviceCIDRs, "serviceCIDRs"));
   if ((list && !list.ok) || errors.length > 0) return refused(asked, invalid(CLUSTER, name, errors));
-  // No record says where it begins.
-  if (isThere && place) return refused(asked, moved(name, place));
+  // No record says where it begins, or with what.
+  if (isThere && place) return refused(asked, fixed(name, "location", place));
+  if (isThere && serviceCIDRs) return refused(asked, fixed(name, "serviceCIDRs", serviceCIDRs));
   if (isThere && controllers === undefined) return shown(asked);
   const begins: ClusterBeginning = isThere ? NOWHERE : place ? { location: place } : nearSender(request);
-  const opened = await openCluster(env, name, { location: begins.location, controllers: list && list.value });
+  const opened = await openCluster(env, name, { location: begins.location, serviceRanges: serviceCIDRs, controllers: list && list.value });
   if (!opened.ok) return refused(asked, opened.error);
   if (opened.value.state.phase !== "active") return refused(asked, beingDeleted(name));
   let state: ClusterState = opened.value.state;
-  if (place && place !== locationOf(opened.value.state.id)) return refused(asked, moved(name, place));
+  if (place && place !== locationOf(state.id)) return refused(asked, fixed(name, "location", place));
+  if (serviceCIDRs && !semanticEqual(serviceCIDRs, state.serviceRanges)) return refused(asked, fixed(name, "serviceCIDRs", serviceCIDRs));
   if (list !== undefined) {
     const told = await setControllers(env, name, list && list.value);
     if (!told.ok) return refused(asked, told.error);
@@ -123,9 +128,9 @@ async function put(asked: ClusterRequest, request: Request): Promise<Response> {
 
 const NOWHERE: ClusterBeginning = { location: undefined };
 
-/** The objects of a cluster stay where they were made. Upstream: ValidateImmutableField of apimachinery. */
-function moved(name: string, location: string): Status {
-  return invalid(CLUSTER, name, [invalidValue("location", location, FIELD_IMMUTABLE)]);
+/** The objects of a cluster stay where they were made, and it keeps its first ranges. Upstream: ValidateImmutableField of apimachinery. */
+function fixed(name: string, member: "location" | "serviceCIDRs", value: unknown): Status {
+  return invalid(CLUSTER, name, [invalidValue(member, value, FIELD_IMMUTABLE)]);
 }
 
 async function removed(asked: ClusterRequest): Promise<Response> {
@@ -140,6 +145,7 @@ async function removed(asked: ClusterRequest): Promise<Response> {
 function described({ env, name, rendering, url }: ClusterRequest, code: number, state: ClusterState): Response {
   const deletion = state.phase === "deleting" ? state : undefined;
   const own = state.phase === "active" ? state.controllers : null;
+  const ranges = (state.phase === "active" && state.serviceRanges) || null;
   const config = configOf(env);
   if (!config.ok) return statusResponse(config.error, rendering);
   const document = {
@@ -147,7 +153,9 @@ function described({ env, name, rendering, url }: ClusterRequest, code: number, 
     apiVersion: CLUSTER_API_VERSION,
     metadata: clusterMetadata({ name, ...(state.phase === "absent" || isImplied(env, name) ? {} : state) }),
     location: (state.phase !== "absent" && locationOf(state.id)) || null,
-    ...(deletion ? {} : { controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers, config.value) }),
+    ...(deletion
+      ? {}
+      : { serviceCIDRs: ranges, controllers: own, running: CONTROLLERS.running(own ?? config.value.controllers, config.value) }),
     status: deletion ? { phase: "Terminating", objects: deletion.objects, wiped: deletion.wiped, url } : { phase: "Active", url },
   };
   return jsonResponse(code, JSON.stringify(document), rendering);

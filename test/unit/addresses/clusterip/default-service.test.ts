@@ -32,7 +32,7 @@ class World {
       write: (request) => this.#write(request),
       wakeAt: (time) => void this.wishes.push(time - this.nowMs),
     },
-    { apiServerServiceIP: "10.96.0.1" },
+    () => "10.96.0.1",
   );
 
   async #write(request: WriteRequest): Promise<WriteResult> {

@@ -45,7 +45,7 @@ class World {
     const ports: ClusterStorePorts = {
       cluster: "default",
       definition,
-      serviceFamilies: ["IPv4"],
+      serviceFamilies: () => ["IPv4"],
       clock: this.scheduler.clock(),
       random: seededRandom(1),
       recorder: { log: () => undefined },

@@ -36,7 +36,25 @@ describe("a create", () => {
     ["b.c", {}, '422 Cluster.servicenet.dev "b.c" is invalid: metadata.name: Invalid value: "b.c": must not contain dots'],
     ["b".repeat(64), {}, "must be no more than 63 characters"],
     // as absent
-    ["blue", { controllers: [] }, "ok"],
+    ["blue", { controllers: [], serviceCIDRs: [] }, "ok"],
+    ["blue", { serviceCIDRs: ["fd00::/112", "10.0.0.0/16"] }, "ok"],
+    [
+      "blue",
+      { serviceCIDRs: ["10.0.0.1/16"] },
+      '422 Cluster.servicenet.dev "blue" is invalid: spec.serviceCIDRs[0]: Invalid value: "10.0.0.1/16": must not have bits set beyond the prefix length',
+    ],
+    ["blue", { serviceCIDRs: ["mars"] }, 'spec.serviceCIDRs[0]: Invalid value: "mars": must be a valid CIDR value'],
+    [
+      "blue",
+      { serviceCIDRs: ["10.0.0.0/16", "10.1.0.0/16"] },
+      "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64",
+    ],
+    ["blue", { serviceCIDRs: ["10.0.0.0/16", "fd00::/112", "fd01::/112"] }, "may only hold up to 2 values"],
+    [
+      "blue",
+      { serviceCIDRs: ["10.0.0.0/30"] },
+      'spec.serviceCIDRs[0]: Invalid value: "10.0.0.0/30": the service cluster IP range must be at least 8 IP addresses',
+    ],
     ["default", {}, '409 clusters.servicenet.dev "default" already exists'],
   ])("of %s with %j: %s", async (name, spec, wanted) => {
     expect(await outcome(world().create(cluster(name, spec), GROUP))).toContain(wanted);
@@ -60,6 +78,18 @@ describe("an update", () => {
     [{ location: "weur" }, { location: "enam" }, 'spec.location: Invalid value: "enam": field is immutable'],
     [{}, { location: "weur" }, 'spec.location: Invalid value: "weur": field is immutable'],
     [{ controllers: ["*"] }, {}, "ok"],
+    [{ serviceCIDRs: ["10.0.0.0/16"] }, { serviceCIDRs: ["10.0.0.0/16"] }, "ok"],
+    [
+      { serviceCIDRs: ["10.0.0.0/16"] },
+      { serviceCIDRs: ["10.1.0.0/16"] },
+      'spec.serviceCIDRs: Invalid value: ["10.1.0.0/16"]: field is immutable',
+    ],
+    [
+      { serviceCIDRs: ["10.0.0.0/16"] },
+      { serviceCIDRs: ["10.0.0.0/16", "fd00::/112"] },
+      'spec.serviceCIDRs: Invalid value: ["10.0.0.0/16","fd00::/112"]: field is immutable',
+    ],
+    [{}, { serviceCIDRs: ["10.0.0.0/16"] }, 'spec.serviceCIDRs: Invalid value: ["10.0.0.0/16"]: field is immutable'],
     [{}, { controllers: ["mars"] }, '"mars" is not in the list of known controllers'],
   ])("from %j to %j: %s", async (before, after, wanted) => {
     const store = world();
@@ -69,14 +99,14 @@ describe("an update", () => {
 
   it.each([
     ["nothing", undefined],
-    ["no location", { controllers: ["*"] }],
-    ["an empty one", { location: "" }],
-  ])("of a cluster with a location, with a spec of %s: the stored one stays", async (_, spec) => {
+    ["no location and no ranges", { controllers: ["*"] }],
+    ["empty ones", { location: "", serviceCIDRs: [] }],
+  ])("of a cluster with a location and ranges, with a spec of %s: the stored ones stay", async (_, spec) => {
     const store = world();
-    await store.create(cluster("blue", { location: "weur" }), GROUP);
+    await store.create(cluster("blue", { location: "weur", serviceCIDRs: ["10.0.0.0/16"] }), GROUP);
     const sent: Cluster = { metadata: { name: "blue" }, ...(spec && { spec }) };
     expect(await outcome(store.update(sent, GROUP))).toBe("ok");
-    expect(store.stored<Cluster>("blue")?.spec).toEqual({ ...spec, location: "weur" });
+    expect(store.stored<Cluster>("blue")?.spec).toEqual({ ...spec, location: "weur", serviceCIDRs: ["10.0.0.0/16"] });
   });
 
   it("of the status: takes that alone, so that the finalizer stays before the deletion and during it", async () => {

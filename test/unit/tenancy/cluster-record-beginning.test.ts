@@ -1,0 +1,164 @@
+/** The record of a cluster that begins with Service ranges of its own. */
+import { describe, expect, it } from "vitest";
+import { ClusterRecord } from "../../../src/tenancy/cluster-record";
+import { CLUSTER_GONE, type ListedCluster } from "../../../src/tenancy/rpc";
+import { memoryRecordStorage } from "../../support/memory/record-storage";
+
+const RANGES = ["10.1.0.0/16", "fd01::/112"];
+const SECOND = "blue~2";
+
+class World {
+  readonly storage = memoryRecordStorage();
+  /** everything that leaves the record, in its order */
+  readonly events: string[] = [];
+  /** what the objects know: ranges by the id of the life */
+  readonly known = new Map<string, string>();
+  /** the call that is lost, counted from 1, and whether it has had its effect */
+  lost = { nth: 0, after: false };
+  calls = 0;
+  isSilent = false;
+  now = 1_000;
+  alarmAt: number | undefined;
+  record = this.#start();
+
+  #start(): ClusterRecord {
+    return new ClusterRecord("blue", {
+      storage: this.storage,
+      clock: {
+        now: () => this.now,
+        sleep: () => Promise.resolve(),
+        after: () => () => undefined,
+        nextTurn: () => Promise.resolve(),
+      },
+      recorder: { log: () => undefined },
+      wakeAt: (atMs) => (this.alarmAt = atMs),
+      objects: () => [{ kind: "store", name: "services" }],
+      wipe: () => Promise.reject(new Error(CLUSTER_GONE)),
+      tell: () => this.#call("tell", () => undefined),
+      beginWith: (id, ranges) =>
+        this.#call(`begin ${id}`, () => {
+          if (this.isSilent) throw new Error("silent");
+          const own = this.known.get(id) ?? ranges.join();
+          this.known.set(id, own);
+          if (own !== ranges.join()) throw new Error("the cluster has begun with other ranges");
+        }),
+      noteControllers: () => Promise.resolve(),
+      forget: () => this.#call("forget", () => undefined),
+      isInDirectory: () => Promise.resolve(false),
+      newStamp: () => "stamp",
+      enlist: () => this.#call("enlist", () => undefined),
+      noteLife: (id, { facts }: Omit<ListedCluster, "name">) => this.#call(`life ${facts?.id ?? String(id)}`, () => true),
+      unlist: () => this.#call("unlist", () => undefined),
+      noteBusy: (id) => void this.events.push(`busy ${id}`),
+    });
+  }
+
+  async #call<T>(event: string, effect: () => T): Promise<T> {
+    const isLost = ++this.calls === this.lost.nth;
+    if (isLost && !this.lost.after) throw new Error("lost before");
+    const answer = await Promise.resolve().then(effect);
+    this.events.push(event);
+    if (isLost) throw new Error("lost after");
+    return answer;
+  }
+
+  restart(): void {
+    this.record = this.#start();
+    this.record.resume();
+  }
+
+  /** Alarms, with the object started anew before each one, until there is none or so many have rung. */
+  async settle(most = 20): Promise<void> {
+    for (let alarms = 0; this.alarmAt !== undefined && alarms < most; alarms++) {
+      this.now = Math.max(this.now, this.alarmAt);
+      this.alarmAt = undefined;
+      this.record = this.#start();
+      await this.record.alarm();
+    }
+  }
+}
+
+describe("a cluster with ranges of its own", () => {
+  it("begins: its objects know them before cron and the list of all clusters hear of its id, once", async () => {
+    const world = new World();
+    const made = await world.record.openWith(RANGES, undefined);
+    expect(made).toMatchObject({ opened: true, state: { phase: "active", id: "blue", serviceRanges: RANGES } });
+    expect(await world.record.openWith(["10.2.0.0/16"], undefined)).toMatchObject({ opened: false, state: { serviceRanges: RANGES } });
+    world.restart();
+    expect(await world.record.look()).toMatchObject({ serviceRanges: RANGES });
+    await world.settle();
+    expect(world.events).toEqual(["enlist", "begin blue", "busy blue", "life blue"]);
+  });
+
+  it("has the place that it asks for, too", async () => {
+    const world = new World();
+    const { state } = await world.record.openWith(RANGES, "weur");
+    expect(state).toMatchObject({ id: "blue~4000000001", serviceRanges: RANGES });
+  });
+
+  it("two that begin it at once, one of them without ranges: the objects are asked once, and both see one cluster", async () => {
+    const world = new World();
+    const [one, other] = await Promise.all([world.record.openWith(RANGES, undefined), world.record.open()]);
+    expect([one.opened, other.opened, one.state]).toEqual([true, false, other.state]);
+    expect(world.events.filter((event) => event === "begin blue")).toHaveLength(1);
+  });
+
+  it.each([1, 2, 3].flatMap((nth) => [false, true].map((after) => ({ nth, after }))))(
+    "call $nth is lost (behind its effect: $after): the alarm goes on, and nobody hears of the id before the objects know the ranges",
+    async (lost) => {
+      const world = new World();
+      world.lost = lost;
+      const begun = await world.record.openWith(RANGES, undefined).then(
+        () => true,
+        () => false,
+      );
+      world.restart();
+      await world.settle();
+      // Where the list did not answer nothing has begun, and whoever asks asks again.
+      if (!begun && world.known.size === 0) await world.record.openWith(RANGES, undefined);
+      await world.settle();
+      expect(await world.record.look()).toMatchObject({ phase: "active", serviceRanges: RANGES });
+      expect(world.known).toEqual(new Map([["blue", RANGES.join()]]));
+      const heard = world.events.findIndex((event) => event === "busy blue" || event === "life blue");
+      expect(world.events.indexOf("begin blue")).toBeGreaterThanOrEqual(0);
+      expect(heard).toBeGreaterThan(world.events.indexOf("begin blue"));
+      expect(world.events).toContain("busy blue");
+    },
+  );
+
+  it("objects that do not answer: every look fails, the alarm goes on trying, and a deletion is possible", async () => {
+    const world = new World();
+    world.isSilent = true;
+    await expect(world.record.openWith(RANGES, undefined)).rejects.toThrow("silent");
+    await expect(world.record.look()).rejects.toThrow("silent");
+    await expect(world.record.listed("stamp")).rejects.toThrow("silent");
+    await expect(world.record.setControllers(["*"])).rejects.toThrow("silent");
+    const before = world.calls;
+    await world.settle(3);
+    expect([world.calls - before, world.alarmAt !== undefined]).toEqual([3, true]);
+    expect(await world.record.remove()).toMatchObject({ phase: "deleting", id: "blue" });
+    await world.settle();
+    expect(await world.record.look()).toEqual({ phase: "absent" });
+    expect(world.events.filter((event) => event.startsWith("busy") || event.startsWith("begin"))).toEqual(["busy blue"]);
+  });
+
+  it("the next life of the name: has ranges of its own, or none", async () => {
+    const world = new World();
+    await world.record.openWith(RANGES, undefined);
+    await world.record.remove();
+    await world.settle();
+    const { state } = await world.record.open();
+    expect(state).toMatchObject({ id: SECOND });
+    expect(state).not.toHaveProperty("serviceRanges");
+    await world.record.remove();
+    await world.settle();
+    expect((await world.record.openWith(["10.3.0.0/16"], undefined)).state).toMatchObject({ serviceRanges: ["10.3.0.0/16"] });
+  });
+
+  it("objects that have begun with others, as those of an earlier release do: no cluster is shown", async () => {
+    const world = new World();
+    world.known.set("blue", "10.96.0.0/16");
+    await expect(world.record.openWith(RANGES, undefined)).rejects.toThrow("begun with other ranges");
+    await expect(world.record.look()).rejects.toThrow("begun with other ranges");
+  });
+});

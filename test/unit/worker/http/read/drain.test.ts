@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { drainUnread } from "../../../../../src/worker/http/read/drain";
 import { DRAIN_MS, DRAIN_SILENCE_MS, DRAINED_MAX_BYTES } from "../../../../../src/worker/http/limits";
+import { fakeTimersOf } from "../../../../support/runtime/own-timers";
 
 /** A request whose body is as long as this, in chunks of 100,000 bytes; Infinity: it never ends. */
 function posted(bytes: number): { request: Request; sent: () => number } {
@@ -29,14 +30,15 @@ function piecewise(): { request: Request; send: () => void; end: () => void } {
   };
 }
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+let timers: () => number;
+beforeEach(() => void (timers = fakeTimersOf("src/worker/http/read")));
 afterEach(() => void vi.useRealTimers());
 
 describe("drainUnread", () => {
   it("an unread body: is read to its end", async () => {
     const { request, sent } = posted(4_000_000);
     await drainUnread(request);
-    expect([sent(), request.bodyUsed, vi.getTimerCount()]).toEqual([4_000_000, true, 0]);
+    expect([sent(), request.bodyUsed, timers()]).toEqual([4_000_000, true, 0]);
   });
 
   it("a body without end: is read to the bound", async () => {
@@ -67,7 +69,7 @@ describe("drainUnread", () => {
     expect(drained).toBe(false);
     end();
     await vi.advanceTimersByTimeAsync(0);
-    expect([drained, vi.getTimerCount()]).toEqual([true, 0]);
+    expect([drained, timers()]).toEqual([true, 0]);
   });
 
   it("a body that goes on: is read for as long as the bound says", async () => {
@@ -85,7 +87,7 @@ describe("drainUnread", () => {
   it("a body that breaks off: ends the drain without an error", async () => {
     const body = new ReadableStream({ start: (controller) => controller.error(new Error("reset")) });
     await drainUnread(new Request("http://h/", { method: "POST", body, duplex: "half" } as RequestInit));
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers()).toBe(0);
   });
 
   it("a body that was read, and no body: no wait", async () => {
@@ -93,6 +95,6 @@ describe("drainUnread", () => {
     await request.arrayBuffer();
     await drainUnread(request);
     await drainUnread(new Request("http://h/"));
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers()).toBe(0);
   });
 });

@@ -9,6 +9,7 @@ import {
   BODY_TIMEOUT_MS,
   DRAIN_SILENCE_MS,
 } from "../../../../../src/worker/http/limits";
+import { fakeTimersOf } from "../../../../support/runtime/own-timers";
 
 /** A body of unknown length; `onPull` hears of each chunk that is asked for. */
 function inChunks(bytes: Uint8Array, length: number, onPull: () => void = () => undefined): RequestInit {
@@ -74,7 +75,7 @@ describe("readBody", () => {
     { what: "of a known length", headers: { "Content-Length": "130000" } },
     { what: "of unknown length", headers: {} },
   ])("a body $what that is late, and comes after all: 504, its place is free at once, and its rest is dropped", async ({ headers }) => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const timers = fakeTimersOf("src/worker/http/read");
     try {
       let [ended, drained] = [false, false];
       const body = new ReadableStream<Uint8Array>({
@@ -97,14 +98,14 @@ describe("readBody", () => {
       await vi.advanceTimersByTimeAsync(500);
       expect([ended, drained, code]).toEqual([true, false, 0]);
       await vi.advanceTimersByTimeAsync(500);
-      expect([drained, code, vi.getTimerCount()]).toEqual([true, 504, 0]);
+      expect([drained, code, timers()]).toEqual([true, 504, 0]);
     } finally {
       vi.useRealTimers();
     }
   });
 
   it("a small body that is late: its place is taken until the request ends, because it is kept whole", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const timers = fakeTimersOf("src/worker/http/read");
     try {
       let [ended, code] = [false, 0];
       const body = new ReadableStream<Uint8Array>({
@@ -120,7 +121,7 @@ describe("readBody", () => {
       await vi.advanceTimersByTimeAsync(999);
       expect([code, ended]).toEqual([0, false]);
       await vi.advanceTimersByTimeAsync(1);
-      expect([code, ended, vi.getTimerCount()]).toEqual([504, false, 0]);
+      expect([code, ended, timers()]).toEqual([504, false, 0]);
     } finally {
       vi.useRealTimers();
     }
@@ -143,7 +144,7 @@ describe("readBody", () => {
   ])(
     "a body $what that stops coming: 504 after the request's time, a minute at most, and the time of a drain",
     async ({ headers, isCancelled }) => {
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const timers = fakeTimersOf("src/worker/http/read");
       try {
         for (const [timeoutMs, afterMs] of [
           [undefined, BODY_TIMEOUT_MS],
@@ -175,7 +176,7 @@ describe("readBody", () => {
               code: 504,
             },
           });
-          expect([cancelled, vi.getTimerCount()]).toEqual([isCancelled, 0]);
+          expect([cancelled, timers()]).toEqual([isCancelled, 0]);
         }
       } finally {
         vi.useRealTimers();
@@ -184,11 +185,11 @@ describe("readBody", () => {
   );
 
   it("a body in time: leaves no timer behind", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const timers = fakeTimersOf("src/worker/http/read");
     try {
       expect(await readBody(posted(inChunks(new Uint8Array(5_000), 1_000)))).toMatchObject({ ok: true });
       expect(await readBody(posted({ body: new Uint8Array(5), headers: { "Content-Length": "5" } }))).toMatchObject({ ok: true });
-      expect(vi.getTimerCount()).toBe(0);
+      expect(timers()).toBe(0);
     } finally {
       vi.useRealTimers();
     }
@@ -219,14 +220,14 @@ describe("readBody", () => {
     };
     const wanted = { kind: "writes", cluster: "a", user: "u", seats: 1, max: 100, least: 4, waitMs: 0, isExempt: false } as const;
     const setting = () => {
-      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const timers = fakeTimersOf("src/worker/http/read");
       const seats = new FairQueue({ now: () => Date.now(), after: () => () => undefined }, 1_000_000);
       const begin = (): HeldSeats => {
         const place = seats.begin(wanted);
         if (!place || place instanceof Promise) throw new Error("it does not begin at once");
         return place;
       };
-      return { begin, taken: () => seats.counts("writes").taken };
+      return { begin, taken: () => seats.counts("writes").taken, timers };
     };
     afterEach(() => vi.useRealTimers());
 
@@ -236,16 +237,17 @@ describe("readBody", () => {
       ["of unknown length", 1, undefined, 0],
       ["of which 200,000 bytes came", 200_000, 3_000_000, 3],
     ])("%s: holds the seats of what came but one, and is read when it comes on", async (_, bytes, announced, held) => {
-      const { begin, taken } = setting();
+      const { begin, taken, timers } = setting();
       const { request, goOn } = stalled(bytes, announced, begin());
       const read = readBody(request);
       await vi.advanceTimersByTimeAsync(2 * BODY_REST_MS);
       expect(taken()).toBe(held);
+      expect(timers()).toBeGreaterThanOrEqual(1);
       goOn(10);
       expect(await read).toMatchObject({ ok: true, value: { length: bytes + 10 } });
       expect(taken()).toBeGreaterThanOrEqual(1);
       request.place.end();
-      expect([taken(), vi.getTimerCount()]).toEqual([0, 0]);
+      expect([taken(), timers()]).toEqual([0, 0]);
     });
 
     it.each([60_000, 3_000_000])("of %d bytes, beyond the number of one user: 429 after the time of a drain", async (announced) => {

@@ -5,7 +5,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { root } from "../../../scripts/running/root.mjs";
 import { KEPT_RELEASE } from "../../../scripts/dev/release/kept";
 
 export interface KeptRelease {
@@ -15,7 +14,7 @@ export interface KeptRelease {
 }
 
 export function keptRelease(): KeptRelease {
-  const folder = join(root, KEPT_RELEASE.folder);
+  const folder = join(import.meta.dirname, "../../..", KEPT_RELEASE.folder);
   const { commit } = JSON.parse(readFileSync(join(folder, KEPT_RELEASE.facts), "utf8")) as { commit: string };
   return { commit, text: brotliDecompressSync(readFileSync(join(folder, KEPT_RELEASE.bundle))).toString("utf8") };
 }

@@ -4,6 +4,10 @@ import { settingsOf } from "../../../src/core/config/settings";
 import { withTimeout } from "../../../src/core/base/timeout";
 import type { VisitReport, VisitRequest } from "../../../src/tenancy/shard-visits";
 import { enteringOnce } from "../../../src/controllers/frame/entering";
+import { OlderCallers } from "../../../src/controllers/frame/older-callers";
+import { ENTERED_KIND, LIST_KIND } from "../../../src/tenancy/visit-list";
+import { OLDER_CRON_AT } from "../../../src/addresses/repair/repair-ports";
+import type { MemoryRowStorage } from "../memory/row-storage";
 import { overriding } from "../worlds/overriding";
 import { CollectorWatch } from "./watches/collector-watch";
 import { namespacesList } from "./namespaces";
@@ -15,6 +19,8 @@ import type { RepairWatch } from "./watches/repair-watch";
 
 /** Of one call of a visit, as in durable-objects/peers/cluster-visits.ts. */
 const CALL_TIMEOUT_MS = 25_000;
+/** Stores that every cluster uses: they enter nowhere. */
+const USED_BY_ALL = ["namespaces", "services", "servicecidrs.networking.k8s.io", "ipaddresses.networking.k8s.io"];
 /** A wait of this length is the fifth of a pass that leaves work again and again. */
 const LONG_WAIT_MS = 8_000;
 
@@ -75,7 +81,22 @@ export class SimControllers {
     return report;
   }
 
-  async #visitEverybody(shard: Life, attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
+  /** What cron of the release before does each minute in a cluster that had writes. Each call may fail, and comes again. */
+  async visitAsEarlier(cron: Caller): Promise<void> {
+    const { network, controllerNodes, scheduler, tables } = this.cluster;
+    const { repair } = controllerNodes;
+    const settings = settingsOf(this.cluster.config);
+    const attempt = (work: Promise<unknown>): Promise<unknown> =>
+      withTimeout(scheduler.clock(), CALL_TIMEOUT_MS, work).catch(() => undefined);
+    await this.#visitEverybody(cron, attempt);
+    const visited = (brain: ControllerBrain): Promise<unknown> => {
+      if (repair.isEarlier) tables.controllers.repair.numberSet(OLDER_CRON_AT, scheduler.now);
+      return brain.pokeFrom?.(settings, "cron") ?? Promise.resolve();
+    };
+    await attempt(network.call(cron, repair, visited, () => "pokeRepair"));
+  }
+
+  async #visitEverybody(shard: Caller, attempt: (work: Promise<unknown>) => Promise<unknown>): Promise<void> {
     const { network, services, ipAddresses, coordinator } = this.cluster;
     const maintained = [services, ipAddresses, coordinator] as unknown as SimNode<{ maintain(): Promise<void> }>[];
     for (const node of maintained) await attempt(network.call(shard, node, (store) => store.maintain()));
@@ -103,8 +124,28 @@ export class SimControllers {
   /** The brain of a controller in one life. */
   made(name: Simulated, life: Life): ControllerBrain {
     if (this.cluster.off.has(name)) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
-    const brain = this.brain(name, this.setting(name, life));
+    const setting = this.setting(name, life);
+    const { clock, peers, recorder } = setting;
+    const { sabotage } = this.cluster;
+    const older: OlderCallers = new OlderCallers({
+      ...{ clock, recorder },
+      tell: () => (name === "repair" ? (brain.doubt?.() ?? Promise.resolve()) : visitListOf(this.cluster, life).doubt()),
+    });
+    const known = older.known(peers.entered ?? (() => Promise.resolve(null)));
+    const entered = sabotage.neverInDoubt ? () => this.#entered() : known;
+    this.of(name).onEarlierCaller = () => {
+      if (!life.isAlive()) return;
+      this.cluster.network.occurred("controller called by the release before");
+      older.called();
+    };
+    const brain = this.brain(name, { ...setting, peers: { ...peers, entered } });
     return overriding(brain, { alarm: () => this.#track(name, brain.alarm()) });
+  }
+
+  /** Who has entered, whoever may be missing. */
+  #entered(): Promise<readonly string[]> {
+    const rows = this.cluster.tables.controllers.rows.rows(ENTERED_KIND);
+    return Promise.resolve([...USED_BY_ALL, ...rows.map(([name]) => name)]);
   }
 
   brain(name: Simulated, setting: ControllerSetting): ControllerBrain {
@@ -126,12 +167,13 @@ export class SimControllers {
         graph: whileAlive(graph, life),
         repair: whileAlive(repair, life),
         settings: whileAlive(settings, life),
-        rows: whileAlive(rows, life),
+        rows: life.isEarlier ? withoutList(whileAlive(rows, life)) : whileAlive(rows, life),
       },
       wakeAt: (atMs) => this.#wakeAt(name, life, atMs),
       noteBusy: () => cluster.noteBusy(life, "minute"),
       askVisit: () => visitListOf(cluster, life).askVisits(`controllers/${name}`),
       enter: enteringOnce(whileAlive(rows, life), `controllers/${name}`, (entering) => visitListOf(cluster, life).enter(entering)),
+      ...(life.isEarlier && NO_LIST),
       cancelAlarm: () => Promise.resolve(),
       isOn: () => true,
       background: (work) => void this.#track(name, work),
@@ -170,7 +212,8 @@ export class SimControllers {
     return {
       ...this.repairWatch.peers(life),
       controllers: SIMULATED,
-      entered: () => visitListOf(cluster, life).entered(),
+      // The release before asks nobody: every store may be used.
+      entered: () => (life.isEarlier ? Promise.resolve(null) : visitListOf(cluster, life).entered()),
       visit: (visited) => visitTo(cluster, life, visited),
       others: () => SIMULATED.filter((other) => other !== "repair").map((other) => controllerOf(cluster, life, other)),
       stores: () =>
@@ -207,8 +250,22 @@ export class SimControllers {
   }
 }
 
+/** The release before has no list of visits: it tells nobody, and leaves the rows of this one alone. */
+const NO_LIST: Pick<ControllerSetting, "noteBusy" | "askVisit" | "enter"> = {
+  noteBusy: () => undefined,
+  askVisit: () => Promise.reject(new Error("the release before has no visits")),
+  enter: () => Promise.resolve(),
+};
+
+function withoutList(rows: MemoryRowStorage): MemoryRowStorage {
+  const isOfList = (kind: string): boolean => kind === LIST_KIND || kind === ENTERED_KIND;
+  return overriding(rows, {
+    rowPut: (kind, key, text) => void (isOfList(kind) || rows.rowPut(kind, key, text)),
+    rowDelete: (kind, key) => void (isOfList(kind) || rows.rowDelete(kind, key)),
+  });
+}
+
 const NO_CONTENT = {
-  counters: () => Promise.reject(new Error("every simulated cluster is of this release")),
   quotaReport: () => Promise.reject(new Error("quotas are not kept here")),
   quotaUsage: () => Promise.reject(new Error("quotas are not kept here")),
   closeNamespace: () => Promise.reject(new Error("this store is of no namespace")),

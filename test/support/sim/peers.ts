@@ -31,7 +31,8 @@ export function controllerOf({ network, controllerNodes }: SimPlatform, caller: 
       network.call(
         caller,
         controllerNodes[name],
-        (brain) => brain.poke(plainCopy(news), untilRead),
+        // The release before tells nothing, and waits for nothing.
+        (brain) => (caller.isEarlier ? brain.poke() : brain.poke(plainCopy(news), untilRead)),
         () => POKES[name],
       ),
   };
@@ -65,7 +66,13 @@ export function visitListOf({ network, controllerNodes, unlisted }: SimPlatform,
         (brain) => brain.entered?.() ?? Promise.resolve(null),
         () => "askVisits",
       ),
-    doubt: () => Promise.reject(new Error("every simulated object is of this release")),
+    doubt: () =>
+      network.call(
+        caller,
+        controllerNodes.repair,
+        (brain) => brain.doubt?.() ?? Promise.resolve(),
+        () => "askVisits",
+      ),
   };
 }
 

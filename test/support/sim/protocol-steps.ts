@@ -1,6 +1,7 @@
 /** Which fault met which step of the protocol: a simulation that never loses the answer of an activation shows nothing about it. */
 import type { HandoffRow } from "../../../src/addresses/coordinator/state/coordinator-storage";
 import type { CopyChunk, OwnerConfig } from "../../../src/addresses/rpc/service-cidr";
+import { MISSING } from "./platform/earlier-release";
 import { KV_FAULTS } from "./platform/faulty-kv";
 import type { Contents } from "../memory/coordinator-storage";
 
@@ -83,6 +84,15 @@ const WATCH_OCCURRENCES = [
   "isolate replaced under watches",
   "watch resumed",
 ] as const;
+/** What two releases in one cluster have to come to (releases.ts). */
+const RELEASE_OCCURRENCES = [
+  ...MISSING,
+  "object rolled back",
+  "object brought forward",
+  "controller called by the release before",
+  "cron of the release before",
+  "watch at a store of the release before",
+] as const;
 /** What no fault has to meet, and what histories have to come to all the same. */
 export const OCCURRENCES = [
   "topology copy used",
@@ -92,6 +102,7 @@ export const OCCURRENCES = [
   ...CONTROLLER_OCCURRENCES,
   ...SHARD_OCCURRENCES,
   ...WATCH_OCCURRENCES,
+  ...RELEASE_OCCURRENCES,
 ] as const;
 export type Occurrence = (typeof OCCURRENCES)[number];
 

@@ -42,9 +42,11 @@ export class SimShards {
   #visitedAt = 0;
   #tickedAt = 0;
   #otherHasEnded = false;
-  /** notes that were put into KV before are over */
+  /** notes of the other cluster that were put into KV before are over */
   #expiredAt = 0;
   #visits = 0;
+  /** whether the Worker whose cron comes runs the release before */
+  isCronEarlier: () => boolean = () => false;
 
   constructor(
     private readonly cluster: SimCluster,
@@ -85,7 +87,7 @@ export class SimShards {
 
   /** A tick of cron; nobody waits for it. */
   tick(): void {
-    void this.#tick(invocation()).catch(() => undefined);
+    void (this.isCronEarlier() ? this.#tickAsEarlier() : this.#tick(invocation())).catch(() => undefined);
   }
 
   /** The time of the day has come at which the shard visits the cluster, if it is at rest, and the round through the directory has come to it. */
@@ -131,7 +133,9 @@ export class SimShards {
   }
 
   #note(life: Life, rhythm: Rhythm): void {
-    if (life.isAlive()) this.#notes.note(CLUSTER, rhythm, (rhythms) => this.#enter(life, CLUSTER, rhythms));
+    if (!life.isAlive()) return;
+    if (life.isEarlier) this.#notes.note(CLUSTER, rhythm, (rhythms) => this.#putAll(life, rhythms));
+    else this.#notes.note(CLUSTER, rhythm, (rhythms) => this.#enter(life, CLUSTER, rhythms));
   }
 
   /** Rejects when nobody takes it; never settles where the answer is lost. */
@@ -151,6 +155,12 @@ export class SimShards {
         },
       },
     );
+  }
+
+  /** Where the release before notes a cluster. */
+  async #putAll(caller: Caller, rhythms: readonly Rhythm[]): Promise<void> {
+    const { directory, scheduler } = this.cluster;
+    for (const rhythm of rhythms) await directory.put(caller, busyKey(rhythm, CLUSTER), bytesOf(scheduler.now));
   }
 
   #entered(caller: Caller, entries: readonly ShardEntry[]): Promise<void> {
@@ -191,6 +201,15 @@ export class SimShards {
     if (isHour && (await this.#read(cron, directoryKey(CLUSTER)))) await this.#entered(cron, [{ id: CLUSTER, rhythms: [], facts: null }]);
   }
 
+  /** The release before visits the clusters that have notes, by itself. */
+  async #tickAsEarlier(): Promise<void> {
+    const { cluster } = this;
+    const cron: Caller = { ...invocation(), isEarlier: true };
+    if (!(await this.#isNoted(cron, "minute", CLUSTER))) return;
+    cluster.network.occurred("cron of the release before");
+    await cluster.controllers.visitAsEarlier(cron);
+  }
+
   #poke(cron: Caller, job: ShardJob): void {
     const { network, config } = this.cluster;
     const [tickMs, settings] = [this.#tickMs, settingsOf(config)];
@@ -205,17 +224,19 @@ export class SimShards {
 
   /** Notes that the shard did not take; whether it takes some now. */
   async #takeNotes(cron: Caller): Promise<boolean> {
-    const { scheduler } = this.cluster;
     const entries: ShardEntry[] = [];
     for (const id of [CLUSTER, OTHER]) {
-      for (const rhythm of ["minute", "hour"] as const) {
-        const putAt = Number((await this.#read(cron, busyKey(rhythm, id))) ?? 0);
-        if (putAt > Math.max(this.#expiredAt, scheduler.now - 1_000 * BUSY_LIFETIME_SECONDS[rhythm]))
-          entries.push({ id, rhythms: [rhythm], facts: null });
-      }
+      for (const rhythm of ["minute", "hour"] as const)
+        if (await this.#isNoted(cron, rhythm, id)) entries.push({ id, rhythms: [rhythm], facts: null });
     }
     if (entries.length > 0) await this.#entered(cron, entries);
     return entries.length > 0;
+  }
+
+  async #isNoted(cron: Caller, rhythm: Rhythm, id: string): Promise<boolean> {
+    const putAt = Number((await this.#read(cron, busyKey(rhythm, id))) ?? 0);
+    const overAt = id === OTHER ? this.#expiredAt : 0;
+    return putAt > Math.max(overAt, this.cluster.scheduler.now - 1_000 * BUSY_LIFETIME_SECONDS[rhythm]);
   }
 
   /** What KV says of the shard; undefined = it does not know it. A key that says nothing counts as work. */

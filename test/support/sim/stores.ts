@@ -162,7 +162,7 @@ export function storePorts(
     peers: {
       namespace: (name) => lookUpNamespace(cluster, life, name),
       garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
-      visitList: () => visitListOf(cluster, life),
+      ...visitList(cluster, life),
       ...limits?.peers(life),
     },
     noteBusy: (rhythm) => cluster.noteBusy(life, rhythm),
@@ -191,12 +191,17 @@ function ledgerPeers(cluster: SimPlatform, life: Life): LedgerPeers {
   return {
     namespace: (name) => lookUpNamespace(cluster, life, name),
     garbageCollector: () => controllerOf(cluster, life, "garbage-collection"),
-    visitList: () => visitListOf(cluster, life),
+    ...visitList(cluster, life),
     coordinator: () => coordinatorOf(cluster, life),
     owner: (uid) => ownerOf(cluster, life, uid),
     repair: () => controllerOf(cluster, life, "repair"),
     ...cluster.limits?.peers(life),
   };
+}
+
+/** The release before knows of no such list. */
+function visitList(cluster: SimPlatform, life: Life): Pick<LedgerPeers, "visitList"> {
+  return life.isEarlier ? {} : { visitList: () => visitListOf(cluster, life) };
 }
 
 /** Has the journal note which step each of the server's own turns of the store is; `step` is asked when the turn is asked for. */

@@ -13,6 +13,7 @@ import { crashSomeone, drawFaults, isExpected } from "./history";
 import { CLIENT, type FaultRates, NO_FAULTS } from "../platform/network";
 import { SimWatchers } from "../relay/sim-watchers";
 import { SimOperator } from "../operator";
+import { SimReleases } from "../releases";
 import { SimShards } from "../shards";
 import { pick, seededRandom } from "../platform/seeded-random";
 
@@ -35,14 +36,17 @@ const HANDOFF_REST_MS = 400_000;
 /** In one of so many histories clients watch. They draw from a stream of their own, so the others stay as they were. */
 const WATCHED_EACH = 5;
 const WATCHES = 0xaaee;
+/** In one of so many two releases run, by draws of their own, too. */
+const RELEASED_EACH = 6;
+const RELEASES = 0x2e1ea;
 /** Nested, equal and side by side, so that every one of them may be source and target of a hand-off. */
 const V4 = ["10.0.1.0/28", "10.0.1.0/28", "10.0.1.0/29", "10.0.1.8/29", "10.0.0.0/27", "10.0.0.0/23", "10.0.1.0/24"] as const;
 const V6 = ["fd01::/124", "fd01::/125", "fd00::/120", "fd00::/64"] as const;
 const NAMED_V4 = ["10.0.0.3", "10.0.0.9", "10.0.0.20", "10.0.1.2", "10.0.1.3", "10.0.1.7", "10.0.1.8", "10.0.1.9", "10.9.9.9"] as const;
 const NAMED_V6 = ["fd00::3", "fd01::3", "fd01::9"] as const;
 
-/** What a history may do many times as often: relatives come and go, clients meddle with IPAddresses, a namespace begins and ends, clients watch. */
-export type Often = "families" | "meddling" | "namespaces" | "watches";
+/** What a history may do many times as often: relatives come and go, clients meddle with IPAddresses, a namespace begins and ends, clients watch, two releases run. */
+export type Often = "families" | "meddling" | "namespaces" | "watches" | "releases";
 
 /** `commitMs`: see SimOptions. `often`: for what few of the usual histories meet. */
 export async function runWholeHistory({
@@ -87,6 +91,9 @@ export async function runWholeHistory({
   const draws = seededRandom(seed ^ WATCHES);
   const isWatched = draws.below(WATCHED_EACH) === 0 || often === "watches";
   const watchers = isWatched ? new SimWatchers(cluster, draws, ["default", PASSING_NAMESPACE]) : undefined;
+  const released = seededRandom(seed ^ RELEASES);
+  const isReleased = released.below(RELEASED_EACH) === 0 || often === "releases";
+  const releases = isReleased ? new SimReleases(cluster, shards, released) : undefined;
   const { network, scheduler } = cluster;
   if (random.below(2) === 0) await scheduler.pass(10_000);
 
@@ -106,6 +113,7 @@ export async function runWholeHistory({
     else while (!clients.act()) await scheduler.pass(100);
     company.act();
     watchers?.act();
+    releases?.act();
     if (often === "families") families.act();
     // The Worker does so before the first request that it has for a cluster.
     if (random.below(20) === 0) void network.call(CLIENT, cluster.services, (store) => store.ensureBootstrapped()).catch(() => undefined);
@@ -113,14 +121,22 @@ export async function runWholeHistory({
     if (network.chance(faults.crash)) crashSomeone(cluster, random);
   }
   cluster.repairWatch.proposing = () => Promise.resolve();
-  await settle({ clients, company, families, shards, watchers, random });
+  await settle({ clients, company, families, releases, shards, watchers, random });
   const violations = [...(await checkQuiet(cluster)), ...clients.check(), ...company.check(), ...cluster.momentary, ...checkOver(cluster)];
   violations.push(...(watchers?.check() ?? []));
   violations.push(...cluster.logged.filter((line) => !isExpected(line)));
   return {
     seed,
     violations,
-    parameters: { ranges, gapMs, changes, namespaceControllerOff: isOff, ...(isWatched ? { isWatched } : {}), ...faults },
+    parameters: {
+      ranges,
+      gapMs,
+      changes,
+      namespaceControllerOff: isOff,
+      ...(isWatched ? { isWatched } : {}),
+      ...(isReleased ? { isReleased } : {}),
+      ...faults,
+    },
     operations,
     faults: network.faulted,
     marks: [...network.marks],
@@ -134,6 +150,7 @@ interface Acting {
   families: SimFamilies;
   shards: SimShards;
   watchers: SimWatchers | undefined;
+  releases: SimReleases | undefined;
   random: WordRandom;
 }
 
@@ -144,10 +161,11 @@ async function outlast(cluster: SimCluster, faults: FaultRates): Promise<void> {
   cluster.network.faults = faults;
 }
 
-async function settle({ clients, company, families, shards, watchers, random }: Acting): Promise<void> {
+async function settle({ clients, company, families, releases, shards, watchers, random }: Acting): Promise<void> {
   const { cluster } = company;
   const { network, scheduler } = cluster;
   await scheduler.pass(random.below(60_000));
+  await releases?.settle();
   network.faults = NO_FAULTS;
   if (cluster.onlyRanges) cluster.setGate(true);
   // What was put off by a clock that was fast is due only when the right time gets there.

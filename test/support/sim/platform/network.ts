@@ -1,7 +1,9 @@
 /** Objects that call each other over a network that loses, repeats, delays and reorders, and that die at their commits. */
 import type { Clock } from "../../../../src/core/base/ports";
 import type { WordRandom } from "../../../../src/core/base/word-random";
+import { isMethodMissing } from "../../../../src/api/rpc/older-release";
 import { plainCopy } from "./plain-copy";
+import { type EarlierRelease, lacking } from "./earlier-release";
 import { type FaultKind, isRareStep, type Occurrence, type ProtocolStep } from "../protocol-steps";
 import { type CommitGate, type CommitSteps, SimulatedCrash } from "./journal";
 import type { SimScheduler, Timers } from "./scheduler";
@@ -50,6 +52,8 @@ export interface Caller {
   isAlive(): boolean;
   /** an API client, whose writes nobody repeats unasked */
   isClient?: true;
+  /** it runs the release before */
+  isEarlier?: boolean;
   /** ends this life */
   die?(): void;
 }
@@ -143,6 +147,7 @@ export class SimNetwork {
     const isRare = isRareStep(sent);
     const effect = (brain: Brain): Promise<T> => {
       this.step = step?.();
+      if (caller.isEarlier) target.calledByEarlier();
       try {
         return work(brain);
       } finally {
@@ -161,6 +166,7 @@ export class SimNetwork {
           effect,
           () => undefined,
           () => undefined,
+          caller,
         );
       });
     }
@@ -184,7 +190,7 @@ export class SimNetwork {
           if (crash === "calledDiesAfter") target.crash();
           else answer(() => resolve(plainCopy(value)));
         };
-        if (crash !== "calledDiesBefore") return target.serve(effect, succeed, fail);
+        if (crash !== "calledDiesBefore") return target.serve(effect, succeed, fail, caller);
         target.crash();
         fail(new Error("the object was reset"));
       };
@@ -241,8 +247,13 @@ export class SimNode<Brain> {
   clockOffMs = 0;
   /** called when the object leaves memory, and its sockets stay */
   onSleep: () => void = () => undefined;
+  /** what a call by the release before does to an object of this one */
+  onEarlierCaller: () => void = () => undefined;
+  #earlier: EarlierRelease<Brain> | undefined;
   #life = 0;
   #brain: Brain | undefined;
+  /** as callers of this release meet the brain of the release before */
+  #lacking: Brain | undefined;
   /** of the current life */
   #timers: Timers = { set: 0 };
   #cancelAlarm: () => void = () => undefined;
@@ -295,6 +306,21 @@ export class SimNode<Brain> {
     return this.#brain !== undefined;
   }
 
+  get isEarlier(): boolean {
+    return this.#earlier !== undefined;
+  }
+
+  /** A deployment: the object dies, and starts under this release, or with `earlier` under the one before. */
+  deploy(earlier: EarlierRelease<Brain> | undefined): void {
+    this.#earlier = earlier;
+    this.crash();
+  }
+
+  /** Somebody of the release before has called. */
+  calledByEarlier(): void {
+    if (!this.#earlier) this.onEarlierCaller();
+  }
+
   /**
    * Memory is gone; tables, the alarm and sockets stay, as the platform does it to an object with no request and no timer. False: it has one. Each call that
    * the object makes has a timer (rule 18).
@@ -302,7 +328,7 @@ export class SimNode<Brain> {
   sleep(): boolean {
     if (this.#brain === undefined || this.#callers.size > 0 || this.#timers.set > 0) return false;
     this.#life++;
-    this.#brain = undefined;
+    this.#brain = this.#lacking = undefined;
     this.onSleep();
     return true;
   }
@@ -310,7 +336,7 @@ export class SimNode<Brain> {
   /** Memory is gone, tables stay. Whoever waits for an answer gets an error; the next call or alarm starts the object again. */
   crash(): void {
     this.#life++;
-    this.#brain = undefined;
+    this.#brain = this.#lacking = undefined;
     this.network.crashes++;
     this.deaths++;
     this.onCrash();
@@ -318,10 +344,11 @@ export class SimNode<Brain> {
     this.#callers.clear();
   }
 
-  serve<T>(effect: (brain: Brain) => Promise<T>, succeed: (value: T) => void, fail: (error: Error) => void): void {
+  /** `caller`: undefined = the platform */
+  serve<T>(effect: (brain: Brain) => Promise<T>, succeed: (value: T) => void, fail: (error: Error) => void, caller?: Caller): void {
     let brain: Brain;
     try {
-      brain = this.brain;
+      brain = this.#seenBy(caller);
     } catch (error) {
       fail(error as Error);
       return;
@@ -352,8 +379,10 @@ export class SimNode<Brain> {
       this.serve(
         (brain) => this.onAlarm(brain),
         () => undefined,
-        () => {
-          if (this.#cancelAlarm === rung) this.setAlarm(scheduler.now + this.clockOffMs + ALARM_AGAIN_MS);
+        (error) => {
+          // The platform drops the alarm of a class that has no handler.
+          if (this.#cancelAlarm === rung && !isMethodMissing(error, "alarm"))
+            this.setAlarm(scheduler.now + this.clockOffMs + ALARM_AGAIN_MS);
         },
       );
     });
@@ -365,11 +394,20 @@ export class SimNode<Brain> {
     this.alarmAt = undefined;
   }
 
+  /** The release before calls nothing that it lacks: what its objects call here in the way of this release stands for what they called. */
+  #seenBy(caller: Caller | undefined): Brain {
+    const { brain } = this;
+    if (!this.#earlier || caller?.isEarlier) return brain;
+    const { network } = this;
+    return (this.#lacking ??= lacking(brain, this.#earlier, (what) => network.occurred(what)));
+  }
+
   #lifeOf(life: number): Life {
     const isAlive = (): boolean => life === this.#life;
     const timers = (this.#timers = { set: 0 });
     return {
       isAlive,
+      isEarlier: this.isEarlier,
       die: () => void (isAlive() && this.crash()),
       clock: { ...this.network.scheduler.clock(isAlive, timers), now: () => this.network.scheduler.now + this.clockOffMs },
     };

@@ -57,6 +57,8 @@ export interface Sabotage {
   sockets?(sockets: SocketWatches): void;
   /** what a shard of the directory of clusters keeps */
   shard?(storage: ShardStorage): ShardStorage;
+  /** Who has entered is all that was ever used, although the release before enters nothing. */
+  neverInDoubt?: true;
 }
 
 /** A ServiceCIDR that a client took away against its finalizer: addresses given out up to that epoch may lie uncovered. */

@@ -72,6 +72,11 @@ export class StoreSockets implements SimSockets {
   /** A Worker asks for a watch. A Status is the store's refusal, or says that it was not reached. `isOwn`: the Worker's request is not over. */
   async ask(request: CollectionRequest, isOwn: () => boolean): Promise<Result<OpenedSocket, Status>> {
     await this.#travel();
+    // The Worker opens the watch of that release then, which is no socket. The clients here come again.
+    if (this.node.isEarlier) {
+      this.cluster.network.occurred("watch at a store of the release before");
+      return err(serviceUnavailable("the store is of the release before", 1));
+    }
     const accepted = await new Promise<Result<Accepted, Status>>((resolve) => {
       this.node.serve(
         (brain) => this.#accept(brain, request),

@@ -32,6 +32,7 @@ export const sabotages: Readonly<Record<string, () => Sabotage>> = {
   "second look": noSecondLook,
   "row of a cluster in its shard": () => ({ shard: (storage) => overriding(storage, { put: () => undefined }) }),
   "end of an unknown socket": () => ({ sockets: endNoSocket }),
+  "doubt of the release before": () => ({ neverInDoubt: true }),
   "second poke": () => ({ visited: (store) => void (store.visit = () => Promise.resolve("settled")) }),
 };
 

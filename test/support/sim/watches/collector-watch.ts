@@ -4,7 +4,7 @@ import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from "../../../../src/api/meta
 import { definitionOf } from "../../../../src/api/registry/all";
 import type { ResourceDefinition } from "../../../../src/api/registry/resource";
 import type { LinkedStore } from "../../../../src/api/rpc/object-links";
-import type { BatchedStore, StoreRpc, WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
+import type { BatchedStore, MaintainedStore, StoreRpc, WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
 import { COLLECTOR_FINALIZERS, waits } from "../kin";
 import type { Caller, SimNode } from "../platform/network";
 import { plainCopy } from "../platform/plain-copy";
@@ -12,9 +12,9 @@ import type { SimPlatform } from "../platform/platform";
 import type { ProtocolStep } from "../protocol-steps";
 import type { StoreTables } from "../tables";
 
-type Collected = LinkedStore & Pick<StoreRpc, "write">;
-/** A store as the collector calls it. */
-type Called = LinkedStore & BatchedStore;
+type Collected = LinkedStore & Pick<StoreRpc, "write"> & Pick<MaintainedStore, "counters">;
+/** A store as the collector calls it, and as repair asks whether it was ever used. */
+type Called = LinkedStore & BatchedStore & Pick<MaintainedStore, "counters">;
 
 interface CollectedNode {
   definition: ResourceDefinition;
@@ -60,6 +60,7 @@ export class CollectorWatch {
         whereabouts: (sought, after) => call("readLinks", (brain) => brain.whereabouts(plainCopy(sought), after)),
         write,
         writeAll: (requests) => Promise.all(requests.map(write)),
+        counters: () => network.call(caller, node, (brain) => brain.counters()),
       };
       return { definition, store: () => store };
     });

@@ -1,12 +1,16 @@
 /** The admin API of tokens, on the real object. */
 import { env } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Env } from "../../../durable-objects/platform/env";
 import { bearerTokens } from "../../../durable-objects/peers/peers";
 import { parseToken } from "../../../src/access/authentication/bearer-token";
 import { tokensResponse } from "../../../src/worker/system/tokens";
+import { wipedAtRest } from "../../support/runtime/at-rest";
 
 const bindings = env as unknown as Env;
+
+// All tests of a runtime share this one object.
+beforeAll(wipedAtRest);
 
 interface Answered {
   code: number;
@@ -38,7 +42,7 @@ describe("the admin API of tokens", () => {
 
     const listed = await send("GET", "");
     expect(listed.code).toBe(200);
-    expect(listed.body.items?.map(({ id }) => id)).toEqual([made.body.id]);
+    expect(listed.body.items).toEqual([expect.objectContaining({ id: made.body.id, user: "alice" })]);
     expect(listed.text).not.toContain("sn_");
 
     const rotated = await send("POST", `/${made.body.id}/rotate`, { graceSeconds: 60 });

@@ -278,6 +278,7 @@ describe("/clusters/{name}", () => {
         apiVersion: "servicenet.dev/v1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
         location: null,
+        serviceCIDRs: null,
         controllers: null,
         running: [...ENDPOINTS, "garbage-collector-controller", "namespace-controller", ...OTHERS],
         status: { phase: "Active", url: `http://h/clusters/${name}` },

@@ -21,6 +21,7 @@ import {
   namespacesStore,
   nodeProxyShard,
   owner,
+  poolBook,
   resourceQuotasStore,
   servicesStore,
   storeStub,
@@ -66,6 +67,7 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
     leases: () => leasesStore(env, cluster),
     owner: (uid) => owner(env, cluster, uid),
     fleet: () => fleetPorts(env),
+    poolBook: () => poolBook(env, cluster),
     nodeProxy: (shard) => nodeProxyShard(env, cluster, shard),
   };
 }

@@ -6,6 +6,7 @@
  */
 import type { ResourceDefinition } from "../../src/api/registry/resource";
 import { type StoredResource, storedDefinitionsIn } from "../../src/api/registry/all";
+import { poolAddressesDefinition } from "../../src/api/registry/ipam/definitions";
 import { resourceOfKind } from "../../src/access/rbac/rbac-resources";
 import type { SigningKeysRpc, TokensRpc } from "../../src/access/authentication/rpc";
 import type {
@@ -27,6 +28,7 @@ import type { LimitedStore, LimitSource } from "../../src/api/rpc/quota";
 import type { ValuedStore } from "../../src/api/rpc/object-values";
 import type { VisitListRpc } from "../../src/api/rpc/visits";
 import type { PolicyRpc } from "../../src/api/rpc/policy";
+import type { PoolBookRpc } from "../../src/api/rpc/pool-book";
 import type { LinkedStore } from "../../src/api/rpc/object-links";
 import type { ListedNodePorts, RepairedNodePorts } from "../../src/addresses/rpc/repaired-node-ports";
 import type { AuditedStore, RepairControllerRpc, RepairedAddresses, RepairedOwner, RepairedServices } from "../../src/addresses/rpc/repair";
@@ -141,6 +143,11 @@ export function resourceQuotasStore(env: Env, cluster: string): Remote<StoreRpc 
 /** The store of ClusterRoles, which compiles all rules of the cluster. */
 export function policyStore(env: Env, cluster: string): Remote<PolicyRpc> {
   return storeStub<PolicyRpc>(env, cluster, resourceOfKind("ClusterRole"));
+}
+
+/** The store of the addresses of pools, which knows all pools. */
+export function poolBook(env: Env, cluster: string): Remote<PoolBookRpc> {
+  return storeStub<PoolBookRpc>(env, cluster, poolAddressesDefinition);
 }
 
 export function eventsStore(env: Env, cluster: string): Remote<ExpiringStoreRpc> {

@@ -25,6 +25,7 @@ import type { EndpointCountsRpc } from "../../src/endpoints/rpc/endpoint-counts"
 import { clustersController, type ClustersControllerSetting } from "../../src/fleet/clusters-controller";
 import { nodeLifecycleController, type NodeLifecycleSetting } from "../../src/nodes/node-lifecycle-controller";
 import { podCollectionController, type PodControllerSetting, taintEvictionController } from "../../src/nodes/pod-controllers";
+import { poolsController, type PoolsControllerSetting } from "../../src/pools/pools-controller";
 import { isRootCluster } from "../../src/tenancy/cluster-id";
 import { clusterObjects } from "../../src/tenancy/cluster-objects";
 import type { ClusterObject } from "../../src/tenancy/record-storage";
@@ -65,7 +66,8 @@ export type ControllerName =
   | "serviceaccount-controller"
   | "root-ca-certificate-publisher-controller"
   | "clusterrole-aggregation-controller"
-  | "clusters";
+  | "clusters"
+  | "ip-pools";
 /** The object of a controller as the controller sees it. Every object has the tables of all controllers. */
 export type ControllerSetting = NamespacesSetting &
   GarbageCollectionSetting &
@@ -77,7 +79,8 @@ export type ControllerSetting = NamespacesSetting &
   ProxyHealthSetting &
   EveryNamespaceControllerSetting &
   ClusterRolesControllerSetting &
-  ClustersControllerSetting;
+  ClustersControllerSetting &
+  PoolsControllerSetting;
 
 export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting, ControllerBrain>({
   namespaces: namespacesController,
@@ -95,6 +98,7 @@ export const CONTROLLERS = new ControllerTable<ControllerName, ControllerSetting
   "root-ca-certificate-publisher-controller": rootCertificateController,
   "clusterrole-aggregation-controller": clusterRolesController,
   clusters: clustersController,
+  "ip-pools": poolsController,
 });
 
 /** The objects of the cluster of this name, besides owners of addresses. */

@@ -19,6 +19,7 @@ import type { AskedPage, FedChanges, FedPage, ObjectFeed } from "../api/rpc/obje
 import type { StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
 import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
+import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
 import type { HeldLimits, LimitSource } from "../api/rpc/quota";
 import type { LabelSource } from "../api/rpc/namespace-labels";
 import { qualifiedResource, serviceUnavailable } from "../api/meta/status";
@@ -84,11 +85,16 @@ export interface PlainStorePorts extends ClusterStorePorts {
   readable?(): Promise<void>;
   /** of stores of roles and bindings: who hears of their changes before they are committed */
   announced?: AnnouncedWrites;
+  /** of the store of the addresses of pools: what knows all pools */
+  pools?: PoolBookRpc;
   /** of the store of ClusterRoles: what compiles the rules of the cluster. `own` is the store itself */
   policy?(own: ObjectFeed & BatchedStore): CompilingRules;
 }
 
-export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, LabelSource, PolicyRpc, ValuedStore {
+export class PlainStore
+  extends ClusterStore
+  implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, LabelSource, PolicyRpc, PoolBookRpc, ValuedStore
+{
   readonly #advertised: AdvertisedKeeper | undefined;
   readonly #pushes: QuotaPushes | undefined;
   readonly #labels: LabelPushes | undefined;
@@ -97,7 +103,7 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
   readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
   readonly #serving: ServingTime;
-  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "quotas" | "readable" | "recorder">;
+  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "pools" | "quotas" | "readable" | "recorder">;
   /** Full visits know the store for ever. */
   #isEntered: boolean;
 
@@ -248,6 +254,12 @@ export class PlainStore extends ClusterStore implements Omit<ExpiringStoreRpc, "
 
   async rulesChanging(resource: string): Promise<void> {
     return this.#compiling().rulesChanging(resource);
+  }
+
+  async askPools(question: PoolQuestion): Promise<PoolAnswer> {
+    const { pools } = this.#ports;
+    if (!pools) throw new Error("the pools are known by the store of their addresses");
+    return pools.askPools(question);
   }
 
   async valuesSince(question: ValuesQuestion, cursor: StoreCursor | undefined): Promise<ObjectValues> {

@@ -4,6 +4,7 @@ import { configMapsDefinition } from "./config-maps/definition";
 import { endpointSlicesDefinition } from "./endpoint-slices/definition";
 import { endpointsDefinition } from "./endpoints/definition";
 import { eventsDefinition, eventsGroupEventsDefinition } from "./events/definition";
+import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "./ipam/definitions";
 import { ipAddressesDefinition } from "./ip-addresses/definition";
 import { leasesDefinition } from "./leases/definition";
 import { namespacesDefinition } from "./namespaces/definition";
@@ -42,6 +43,11 @@ export const definitions: readonly ResourceDefinition[] = [
   leasesDefinition,
   endpointSlicesDefinition,
   clustersDefinition,
+  // Last: kubectl takes `ipaddresses` for that of the first group.
+  addressClaimsDefinition,
+  poolAddressesDefinition,
+  poolDefinitions.InClusterIPPool,
+  poolDefinitions.GlobalInClusterIPPool,
 ];
 
 const byName: ReadonlyMap<string, ResourceDefinition> = new Map(
@@ -75,6 +81,12 @@ export const definitionsEverywhere: readonly ResourceDefinition[] = definitions.
 /** The resource whose store keeps the objects of `definition`: itself unless it is another representation. */
 export function storedResource(definition: ResourceDefinition): StoredResource {
   return definition.representationOf ?? definition;
+}
+
+/** As metrics name a store: by its resource, with the group where another store has that name already. */
+export function storeLabel({ group, resource }: StoredResource): string {
+  const first = storedDefinitions.find((definition) => definition.resource === resource);
+  return first === undefined || first.group === group ? resource : `${resource}.${group}`;
 }
 
 /** The definitions that serve the same stored objects under other groups. */

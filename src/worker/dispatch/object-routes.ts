@@ -1,4 +1,5 @@
 /** The four kinds of targets that ask for an object or a collection (answer-object.ts): what differs between them, and their handlers. */
+import { storeLabel } from "../../api/registry/all";
 import type { ActionDefinition, ObjectAnswer, ObjectReport, ObjectView, ResourceDefinition, Verb } from "../../api/registry/resource";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
@@ -104,7 +105,7 @@ async function stored(request: ResourceRequest): Promise<Response> {
   return response;
 }
 
-function noteWritten(cluster: string, { group, resource }: ResourceDefinition): void {
-  writeStreaks.note(cluster, resource, Date.now());
-  if (group === RBAC_GROUP) noteRulesChanged(cluster);
+function noteWritten(cluster: string, definition: ResourceDefinition): void {
+  writeStreaks.note(cluster, storeLabel(definition), Date.now());
+  if (definition.group === RBAC_GROUP) noteRulesChanged(cluster);
 }

@@ -3,7 +3,7 @@
  * Upstream: apiserver endpoints/handlers/get.go and watch.go.
  */
 import { invalid } from "../../api/meta/status";
-import { storedResource } from "../../api/registry/all";
+import { storedResource, storeLabel } from "../../api/registry/all";
 import type { AskedWatch } from "../../api/relay/relay";
 import { parseCollectionOptions, resourceVersionProblem } from "../http/read/collection-options";
 import { brokenHandshake, socketProtocol } from "../http/connection/web-socket";
@@ -33,7 +33,7 @@ export async function watch(request: ResourceRequest): Promise<Response> {
   const wanted = wantedCollection(request, { ...options.value, fieldSelector }, representation.value);
   const asked: AskedWatch = {
     cluster,
-    store: storedResource(definition).resource,
+    store: storeLabel(storedResource(definition)),
     request: wanted,
     definition,
     ...watcherOf(request),

@@ -4,6 +4,7 @@ import { storeStub } from "../../../durable-objects/peers/peers";
 import { systemClock } from "../../../durable-objects/platform/ports";
 import { expired, type Status } from "../../api/meta/status";
 import type { StoreCursor } from "../../api/rpc/object-links";
+import { storeLabel } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { endpointSlicesDefinition } from "../../api/registry/endpoint-slices/definition";
 import { PROXIED_SLICES } from "../../api/registry/endpoint-slices/slice-portion";
@@ -82,7 +83,7 @@ function asked(waiting: Waiting, { path, ...selectors }: Selected, definition: R
     cluster,
     life: from.incarnation,
     ...(watchedBy ? { watchedBy } : {}),
-    store: definition.resource,
+    store: storeLabel(definition),
     definition,
     request: { ...collectionOf(`${path}?${String(query)}`), sendInitialEvents: false, representation: { as: "partial", version: "v1" } },
     async open(request) {

@@ -4,7 +4,7 @@ import { coordinator, owner, storeStub } from "../../../durable-objects/peers/pe
 import { systemClock } from "../../../durable-objects/platform/ports";
 import type { CidrUsage } from "../../addresses/metrics/allocator-families";
 import { partsOfRanges } from "../../addresses/topology/range-parts";
-import { storedDefinitionsIn } from "../../api/registry/all";
+import { storedDefinitionsIn, storeLabel } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { StoreCounters } from "../../api/rpc/store";
 import { isRootCluster } from "../../tenancy/cluster-id";
@@ -35,7 +35,7 @@ export async function storeReadings(env: Env, cluster: string, isThere: (definit
   const readings = await Promise.all(
     stored.map(async (definition) => {
       const counters = await read(`${definition.resource}.counters`, () => storeStub(env, cluster, definition).counters());
-      return counters && { store: definition.resource, ...counters };
+      return counters && { store: storeLabel(definition), ...counters };
     }),
   );
   return readings.filter((reading) => reading !== undefined);

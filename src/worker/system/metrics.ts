@@ -8,6 +8,7 @@ import { proxyHealthStub, repairStub, servicesStore, slicesStub } from "../../..
 import { allocatorFamilies } from "../../addresses/metrics/allocator-families";
 import { nodePortFamilies } from "../../addresses/metrics/node-port-metrics";
 import { qualifiedResource } from "../../api/meta/status";
+import { storeLabel } from "../../api/registry/all";
 import { leasesDefinition } from "../../api/registry/leases/definition";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import type { ServingInstances } from "../../leases/identity/serving-instances";
@@ -43,7 +44,7 @@ export async function metricsResponse(env: Env, cluster: string): Promise<Respon
   const relayed = relay.open(cluster);
   // A watch makes the store that it follows.
   const isThere = (definition: ResourceDefinition): boolean =>
-    used.hasStore(qualifiedResource(definition)) || watchesIn(relayed, definition.resource) > 0;
+    used.hasStore(qualifiedResource(definition)) || watchesIn(relayed, storeLabel(definition)) > 0;
   const ofSlices = async (name: Parameters<typeof slicesStub>[2]) =>
     used.hasController(name) ? read(`${name}.counts`, () => slicesStub(env, cluster, name).endpointCounts()) : undefined;
   const [stores, { owners, usage }, allocations, nodePorts, repair, slices, mirrored, instances, health, controllers] = await Promise.all([

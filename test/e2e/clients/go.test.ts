@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
-import { definitionsEverywhere } from "../../../src/api/registry/all";
+import { conformingDefinitions } from "../../conformance/conventions";
 import { Subject } from "../conformance/matrix/subject";
 import { Api } from "../../support/clients/api";
 import { ClientProgram } from "../../support/clients/client-program";
@@ -126,7 +126,7 @@ describe("shared informers of every served type", () => {
       Object.keys(PROGRAMS).map((client) => ({ client, protobuf, env: { KUBE_FEATURE_WatchListClient: watchList } })),
     ),
   );
-  const subjects = definitionsEverywhere.map((definition, i) => new Subject(definition, () => server.url, i));
+  const subjects = conformingDefinitions.map((definition, i) => new Subject(definition, () => server.url, i));
 
   /** The types whose cache is not what the server has. */
   async function wrongIn(informer: ClientProgram): Promise<string[]> {
@@ -147,7 +147,7 @@ describe("shared informers of every served type", () => {
 
   it("changes, a kill -9 of the server, slow reading and an expired history: the cache of every type is right again", async () => {
     const informers = kinds.map((kind) => start({ ...kind, program: "informers" }));
-    for (const informer of informers) expect(await informer.line(0)).toEqual({ synced: definitionsEverywhere.length });
+    for (const informer of informers) expect(await informer.line(0)).toEqual({ synced: conformingDefinitions.length });
 
     for (const { definition, namespace } of subjects)
       if (definition.namespaced) await send("POST", "/api/v1/namespaces", { metadata: { name: namespace } });

@@ -1,10 +1,9 @@
 /**
- * Every convention of test/conformance/conventions.ts over every resource that each cluster serves, on the real server. Of Clusters a controller writes the
- * status beside each test: they have tests of their own.
+ * Every convention of test/conformance/conventions.ts over every resource of kube-apiserver, on the real server. Of Clusters and pools a controller writes
+ * the status beside each test: they have tests of their own.
  */
 import { beforeAll, describe, it } from "vitest";
-import { definitionsEverywhere } from "../../../src/api/registry/all";
-import { conventionNames, exemption } from "../../conformance/conventions";
+import { conformingDefinitions, conventionNames, exemption } from "../../conformance/conventions";
 import type { ConventionName } from "../../conformance/conventions";
 import { clusterForTests, NODES_ARE_NAMES } from "../../support/server/cluster-for-tests";
 import { Api } from "../../support/clients/api";
@@ -17,7 +16,7 @@ import { writing } from "./matrix/writing";
 const checks: Record<ConventionName, Check> = { ...writing, ...reading, ...watching };
 
 const cluster = clusterForTests({ ...NODES_ARE_NAMES, name: "default" });
-const subjects = definitionsEverywhere.map((definition, index) => new Subject(definition, () => cluster.url, index));
+const subjects = conformingDefinitions.map((definition, index) => new Subject(definition, () => cluster.url, index));
 
 beforeAll(async () => {
   const api = new Api(() => cluster.url);

@@ -39,6 +39,10 @@ const resources: [string, string, string, boolean, string, string, string][] = [
   ["rolebindings", "", "rbac.authorization.k8s.io/v1", true, "RoleBinding", all, ""],
   ["roles", "", "rbac.authorization.k8s.io/v1", true, "Role", all, ""],
   ["clusters", "", "servicenet.dev/v1alpha1", false, "Cluster", some, ""],
+  ["ipaddressclaims", "", "ipam.cluster.x-k8s.io/v1beta2", true, "IPAddressClaim", all, "cluster-api"],
+  ["ipaddresses", "", "ipam.cluster.x-k8s.io/v1beta2", true, "IPAddress", all, "cluster-api"],
+  ["inclusterippools", "", "ipam.cluster.x-k8s.io/v1alpha2", true, "InClusterIPPool", all, "cluster-api"],
+  ["globalinclusterippools", "", "ipam.cluster.x-k8s.io/v1alpha2", false, "GlobalInClusterIPPool", all, "cluster-api"],
 ];
 type Row = (typeof resources)[number];
 const fullName = ([name, , version]: Row) => (version.includes("/") ? `${name}.${String(version.split("/")[0])}` : name);
@@ -100,6 +104,8 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
       "coordination.k8s.io/v1",
       "discovery.k8s.io/v1",
       "events.k8s.io/v1",
+      "ipam.cluster.x-k8s.io/v1alpha2",
+      "ipam.cluster.x-k8s.io/v1beta2",
       "networking.k8s.io/v1",
       "networking.k8s.io/v1beta1",
       "rbac.authorization.k8s.io/v1",

@@ -51,6 +51,7 @@ const OF_CLUSTER: Omit<Made, "clusterNames" | "clusterShard" | "shardStub" | "be
   namespacesStore: peers.namespacesStore,
   resourceQuotasStore: peers.resourceQuotasStore,
   policyStore: peers.policyStore,
+  poolBook: peers.poolBook,
   eventsStore: peers.eventsStore,
   leasesStore: peers.leasesStore,
   ipAddressesStore: peers.ipAddressesStore,

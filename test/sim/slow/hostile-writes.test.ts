@@ -23,9 +23,20 @@ import { StoreWorld, WRITE } from "../../support/worlds/store-world";
 const SEED = Number(process.env.SEED ?? 20260) | 0;
 const ROUNDS = 400;
 
+const POOL_REF = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "p" };
+const POOL = {
+  spec: { addresses: ["10.0.0.0/25", "10.0.0.200"], prefix: 24, gateway: "10.0.0.1", excludedAddresses: ["10.0.0.5-10.0.0.9"] },
+};
+
 /** A small object of each kind that its strategy accepts, with lists and maps to hurt. */
 const SPECS: Readonly<Record<string, JsonObject>> = {
   "clusters/servicenet.dev": { spec: { location: "weur", controllers: ["*", "-namespace-controller"] } },
+  "ipaddressclaims/ipam.cluster.x-k8s.io": { spec: { clusterName: "blue", poolRef: POOL_REF } },
+  "ipaddresses/ipam.cluster.x-k8s.io": {
+    spec: { claimRef: { name: "x" }, poolRef: POOL_REF, address: "10.0.0.2", prefix: 24, gateway: "10.0.0.1" },
+  },
+  "inclusterippools/ipam.cluster.x-k8s.io": POOL,
+  "globalinclusterippools/ipam.cluster.x-k8s.io": POOL,
   endpoints: { subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80, name: "http" }] }] },
   "events/": { involvedObject: { kind: "Service", namespace: "ns", name: "x" }, reason: "Why", message: "what", type: "Normal" },
   configmaps: { data: { "a.conf": "x", b: "" }, binaryData: { c: "AAEC" } },

@@ -53,6 +53,7 @@ const ASKED_BY: Readonly<Record<ControllerName, readonly string[]>> = {
   "root-ca-certificate-publisher-controller": FEEDS,
   "clusterrole-aggregation-controller": FEEDS,
   clusters: FEEDS,
+  "ip-pools": [...FEEDS, "askPools"],
 };
 /** The stores by name that are no ResourceStore. */
 const STORES: Readonly<Record<string, string>> = {

@@ -240,6 +240,9 @@ export class SimControllers {
       fleet: () => {
         throw new Error("Clusters are not kept here");
       },
+      poolBook: () => {
+        throw new Error("pools are not kept here");
+      },
       leases: () => ({ valuesSince: () => Promise.reject(new Error("Leases are not kept here")) }),
       nodeProxy: () => ({ push: () => Promise.reject(new Error("the health of nodes is not kept here")) }),
       events: () => ({

@@ -6,6 +6,7 @@ import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
 import type { StoreNews } from "../../../src/api/rpc/store";
+import type { StoreExtension } from "../../../src/api/store/state/extension";
 import { ownWrites, type WrittenStore } from "../../../src/controllers/followed/called-store";
 import type { RowStorage } from "../../../src/controllers/followed/row-storage";
 import { Controller, type Pass } from "../../../src/controllers/frame/controller";
@@ -31,6 +32,8 @@ export interface ControllerWorldOptions<Kind extends string> {
   follows?: readonly Kind[];
   /** the number of the place where the object dies; 0 = it does not */
   dieAt?: number;
+  /** what stands in the write path of a store */
+  extensions?: Readonly<Partial<Record<Kind, StoreExtension<undefined>>>>;
   /** of each store: with few of them the controller lists now and then */
   historyEntries?: number;
 }
@@ -119,7 +122,12 @@ export class ControllerWorld<Kind extends string> {
     const { definitions, follows, historyEntries = 10_000 } = this.options;
     const historyBounds = { entriesMax: historyEntries, sizeMax: 1e9, trimEntries: 1 };
     const observer = { turnCommitted: () => void ((follows?.includes(kind) ?? true) && this.poke([this.news(kind)])) };
-    return new StoreWorld({ definition: definitions[kind], scheduler: this.scheduler, historyBounds, observers: [observer], seed });
+    const extension = this.options.extensions?.[kind];
+    const definition = definitions[kind];
+    return new StoreWorld({
+      ...{ definition, scheduler: this.scheduler, historyBounds, observers: [observer], seed },
+      ...(extension && { extension }),
+    });
   }
 
   #wake(): void {

@@ -19,6 +19,8 @@ const condition = { type: "Ready", status: "True", reason: "Tested", message: "a
 const RBAC = "rbac.authorization.k8s.io";
 const rule = { verbs: ["get", "list"], apiGroups: ["", "example.com"], resources: ["pods", "pods/log"] };
 const subject = { kind: "User", apiGroup: RBAC, name: "ann" };
+/** of another provider, which nobody serves here */
+const POOL_REF = { apiGroup: "ipam.example.com", kind: "IPPool", name: "p" };
 const roleRef = { apiGroup: RBAC, name: "reader" };
 /** for kinds whose content is fixed once it is there */
 const annotation = { path: ["metadata", "annotations", "example.com/changed"], value: "yes" };
@@ -28,6 +30,23 @@ export const samples: Readonly<Record<string, Sample>> = {
     content: () => ({ spec: { controllers: ["*"] } }),
     change: { path: ["spec", "controllers"], value: ["*", "-namespace-controller"] },
     status: { conditions: [condition] },
+  },
+  "ipam.cluster.x-k8s.io/ipaddressclaims": {
+    content: () => ({ spec: { poolRef: POOL_REF } }),
+    change: annotation,
+    status: { conditions: [condition] },
+  },
+  "ipam.cluster.x-k8s.io/ipaddresses": {
+    content: (n) => ({ spec: { claimRef: { name: "c" }, poolRef: POOL_REF, address: `192.0.2.${String(n)}`, prefix: 24 } }),
+    change: annotation,
+  },
+  "ipam.cluster.x-k8s.io/inclusterippools": {
+    content: (n) => ({ spec: { addresses: [`192.0.2.${String(100 + n)}`], prefix: 24, gateway: "192.0.2.1" } }),
+    change: { path: ["spec", "gateway"], value: "192.0.2.2" },
+  },
+  "ipam.cluster.x-k8s.io/globalinclusterippools": {
+    content: (n) => ({ spec: { addresses: [`198.51.100.${String(n)}`], prefix: 24 } }),
+    change: { path: ["spec", "gateway"], value: "198.51.100.254" },
   },
   "/services": {
     content: () => ({ spec: { ports: [{ port: 80 }], selector: { app: "a" } } }),

@@ -85,6 +85,14 @@ const TABLE: Readonly<Record<string, Row>> = {
   // The fleet is for administrators alone.
   "clusters.servicenet.dev": {},
   "clusters/status.servicenet.dev": {},
+  // As CRDs, which give nobody a right.
+  "ipaddressclaims.ipam.cluster.x-k8s.io": {},
+  "ipaddressclaims/status.ipam.cluster.x-k8s.io": {},
+  "ipaddresses.ipam.cluster.x-k8s.io": {},
+  "inclusterippools.ipam.cluster.x-k8s.io": {},
+  "inclusterippools/status.ipam.cluster.x-k8s.io": {},
+  "globalinclusterippools.ipam.cluster.x-k8s.io": {},
+  "globalinclusterippools/status.ipam.cluster.x-k8s.io": {},
   "endpointslices.discovery.k8s.io": { view: READ, proxier: "list watch" },
   "selfsubjectreviews.authentication.k8s.io": { known: "create" },
   "tokenreviews.authentication.k8s.io": { node: "create" },

@@ -32,6 +32,11 @@ const COLUMNS: Record<string, string> = {
   // of this server alone
   Cluster: "Name, Phase, Ready, Age, Location (wide), URL (wide), Wiped (wide)",
   EndpointSlice: "Name, AddressType, Ports, Endpoints, Age",
+  // Cluster API's CRDs, and those of its in-cluster provider
+  IPAddressClaim: "Name, Pool Name, Pool Kind, Age",
+  "IPAddress of ipam.cluster.x-k8s.io": "Name, Address, Pool Name, Pool Kind, Age",
+  InClusterIPPool: "Name, Addresses, Total: integer, Free: integer, Used: integer, Age",
+  GlobalInClusterIPPool: "Name, Addresses, Total: integer, Free: integer, Used: integer, Age",
 };
 
 describe.each(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition] as const))(
@@ -49,7 +54,7 @@ describe.each(definitions.map((definition) => [`${definition.group}/${definition
       const shown = definition.columns.map(
         ({ name, type, priority }) => name + (priority === 0 ? "" : " (wide)") + (type === "string" ? "" : `: ${type}`),
       );
-      expect(shown.join(", ")).toBe(COLUMNS[definition.kind]);
+      expect(shown.join(", ")).toBe(COLUMNS[`${definition.kind} of ${definition.group}`] ?? COLUMNS[definition.kind]);
     });
 
     it("fieldLabels: those of the selectable fields", () => {
@@ -78,7 +83,9 @@ it("definitions: each group and resource once", () => {
 
 it("flags of each kind: upstream's", () => {
   const row = (name: string) => {
-    const definition = definitions.find(({ resource, group }) => resource === name && group !== "events.k8s.io");
+    const definition = definitions.find(
+      ({ resource, group }) => resource === name && !["events.k8s.io", "ipam.cluster.x-k8s.io"].includes(group),
+    );
     if (!definition) throw new Error(name);
     const { generation, allowCreateOnUpdate, allowUnconditionalUpdate, returnsDeletedObject, namespaced, shortNames } = definition;
     return [generation, allowCreateOnUpdate, allowUnconditionalUpdate, returnsDeletedObject, namespaced, shortNames.join()];
@@ -102,6 +109,18 @@ it("flags of each kind: upstream's", () => {
   expect(row("rolebindings")).toEqual(["none", true, true, false, true, ""]);
   expect(row("clusterrolebindings")).toEqual(["none", true, true, false, false, ""]);
   expect(row("podtemplates")).toEqual(["spec", false, true, true, true, ""]);
+});
+
+it("ipam.cluster.x-k8s.io: comes last and has no short names, so that ipaddresses and ip mean those of networking.k8s.io", () => {
+  const groups = [...new Set(definitions.map(({ group }) => group))];
+  expect(groups.at(-1)).toBe("ipam.cluster.x-k8s.io");
+  const own = definitions.filter(({ group }) => group === "ipam.cluster.x-k8s.io");
+  expect(own.map(({ kind, versions, shortNames, categories }) => [kind, versions.join(), shortNames.join(), categories.join()])).toEqual([
+    ["IPAddressClaim", "v1beta2", "", "cluster-api"],
+    ["IPAddress", "v1beta2", "", "cluster-api"],
+    ["InClusterIPPool", "v1alpha2", "", "cluster-api"],
+    ["GlobalInClusterIPPool", "v1alpha2", "", "cluster-api"],
+  ]);
 });
 
 it("confidential: Secrets alone", () => {

@@ -45,6 +45,7 @@ it("type that others need: restored before them, read after them; unknown types:
     "endpoints",
     "endpointslices",
     "leases",
+    ...["inclusterippools", "globalinclusterippools", "ipaddresses", "ipaddressclaims"],
     "resourcequotas",
     "things",
     "services",

@@ -37,7 +37,7 @@ describe("MultiCIDRServiceAllocator=false", () => {
   ])("%s: does not name the resources of the gate", async (path, headers) => {
     const [without, complete] = [await ask(off, path, headers), await ask(on, path, headers)];
     const named = ({ text }: { text: string }) => [
-      /apis\/networking|"name":"networking|"ServiceCIDR"|"IPAddress"/.exec(text)?.[0] ?? "",
+      /apis\/networking|"name":"networking|"ServiceCIDR"/.exec(text)?.[0] ?? "",
       /discovery\.k8s\.io/.test(text),
     ];
     expect(named(without)).toEqual(["", true]);

@@ -1,0 +1,34 @@
+/** IPAddresses of pools: the CRD and the webhook of Cluster API 1.14. */
+import { parseAddress } from "../../../core/net/address";
+import { widthOf } from "../../../core/net/family";
+import { semanticEqual } from "../../meta/equality";
+import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
+import { BASE_STRATEGY } from "../base-strategy";
+import type { Change, Strategy } from "../resource";
+import type { PoolAddress } from "./ipam";
+import { checkPoolReference, checkReferredName } from "./references";
+
+const NO_ADDRESS = "not a valid IP address";
+
+function validate({ spec }: PoolAddress): FieldError[] {
+  const errors: FieldError[] = [];
+  const { claimRef, poolRef, address = "", prefix, gateway = "" } = spec ?? {};
+  checkReferredName("spec.claimRef.name", claimRef?.name, errors);
+  checkPoolReference("spec.poolRef", poolRef, errors);
+  const parsed = parseAddress(address);
+  if (address === "") errors.push(required("spec.address"));
+  else if (!parsed.ok) errors.push(invalidValue("spec.address", address, NO_ADDRESS));
+  if (prefix === undefined) errors.push(required("spec.prefix"));
+  else if (prefix < 0) errors.push(invalidValue("spec.prefix", prefix, "prefix cannot be negative"));
+  else if (parsed.ok && prefix > widthOf(parsed.value.family))
+    errors.push(invalidValue("spec.prefix", prefix, `prefix is too large for an ${parsed.value.family} address`));
+  else if (prefix > widthOf("IPv6")) errors.push(invalidValue("spec.prefix", prefix, "prefix is too large for an IPv6 address"));
+  if (gateway !== "" && !parseAddress(gateway).ok) errors.push(invalidValue("spec.gateway", gateway, NO_ADDRESS));
+  return errors;
+}
+
+function validateUpdate({ after, before }: Change<PoolAddress>): FieldError[] {
+  return semanticEqual(after.spec, before.spec) ? [] : [forbiddenField("spec", "IPAddress spec is immutable")];
+}
+
+export const addressStrategy: Strategy<PoolAddress> = { ...BASE_STRATEGY, validate, validateUpdate };

@@ -1,0 +1,71 @@
+/** Pools of addresses: rules and texts of the webhook of Cluster API's in-cluster provider. */
+import { parseAddress } from "../../../core/net/address";
+import { widthOf } from "../../../core/net/family";
+import { type FieldError, invalidValue, required } from "../../meta/field-errors";
+import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
+import type { Strategy } from "../resource";
+import { type AddressPool, holdWith, POOL_FINALIZER, type PoolSpec } from "./ipam";
+import { networkAround, parsePoolEntry, type PoolRange } from "./pool-ranges";
+
+const NO_ENTRY = "provided address is not a valid IP, range, nor CIDR";
+
+/** Entries of one field that are right; those that are not become errors. */
+function entriesOf(field: string, texts: readonly string[], errors: FieldError[]): { text: string; range: PoolRange }[] {
+  return texts.flatMap((text) => {
+    const range = parsePoolEntry(text);
+    if (range) return [{ text, range }];
+    errors.push(invalidValue(field, text, NO_ENTRY));
+    return [];
+  });
+}
+
+function validate({ spec = {} }: AddressPool): FieldError[] {
+  const errors: FieldError[] = [];
+  const { addresses = [], excludedAddresses = [], gateway = "", prefix, addressReuseGracePeriodSeconds: grace = 0 } = spec;
+  if (addresses.length === 0) errors.push(required("spec.addresses", "addresses is required"));
+  const entries = entriesOf("spec.addresses", addresses, errors);
+  const family = entries[0]?.range.family;
+  if (entries.some(({ range }) => range.family !== family))
+    errors.push(invalidValue("spec.addresses", addresses, "provided addresses are of mixed IP families"));
+  const excluded = entriesOf("spec.excludedAddresses", excludedAddresses, errors);
+  if (family !== undefined && excluded.some(({ range }) => range.family !== family)) {
+    errors.push(invalidValue("spec.excludedAddresses", excludedAddresses, "addresses and excluded addresses are of mixed IP families"));
+  }
+  if (gateway !== "") {
+    const parsed = parseAddress(gateway);
+    if (!parsed.ok) errors.push(invalidValue("spec.gateway", gateway, "not a valid IP address"));
+    else if (family !== undefined && parsed.value.family !== family)
+      errors.push(invalidValue("spec.gateway", gateway, "provided gateway and addresses are of mixed IP families"));
+  }
+  if (prefix === undefined) errors.push(required("spec.prefix"));
+  else if (prefix < 0 || prefix > widthOf(family ?? "IPv6"))
+    errors.push(invalidValue("spec.prefix", prefix, "provided prefix is not valid"));
+  if (grace < 0)
+    errors.push(invalidValue("spec.addressReuseGracePeriodSeconds", grace, "addressReuseGracePeriodSeconds must not be negative"));
+  return errors.length > 0 ? errors : checkNetwork(spec, entries);
+}
+
+/** The network is that of the lowest address: every entry lies in it. */
+function checkNetwork({ prefix = 0 }: PoolSpec, entries: readonly { text: string; range: PoolRange }[]): FieldError[] {
+  const lowest = entries.reduce<PoolRange | undefined>((low, { range }) => (low && low.first <= range.first ? low : range), undefined);
+  if (!lowest) return [];
+  const network = networkAround(lowest.family, lowest.first, prefix);
+  return entries.flatMap(({ text, range }) =>
+    range.last <= network.last ? [] : [invalidValue("spec.addresses", text, "provided address belongs to a different subnet than others")],
+  );
+}
+
+export const poolStrategy: Strategy<AddressPool> = {
+  ...BASE_STRATEGY,
+  prepareForCreate(pool) {
+    dropStatus(pool);
+    holdWith(pool, POOL_FINALIZER);
+  },
+  validate,
+  prepareForUpdate(change) {
+    keepStatus(change);
+    // A pool that is there holds its object: no client takes that away before its deletion.
+    if (!change.before.metadata?.deletionTimestamp) holdWith(change.after, POOL_FINALIZER);
+  },
+  prepareForStatusUpdate: takeStatusAlone,
+};

@@ -1,0 +1,49 @@
+/** What the store of the addresses of pools is asked about pools (src/pools/pool-book.ts). */
+import type { Family } from "../../core/net/family";
+
+/** What a pool gives out, as it crosses RPC. */
+export interface PoolFacts {
+  readonly family: Family;
+  /** first and last address of each interval, in normal form */
+  readonly intervals: readonly (readonly [first: string, last: string])[];
+  /** "" = none */
+  readonly natDomain: string;
+}
+
+/** `pool`: its key (api/registry/ipam). `token`: of the write that asks, fresh for each try. */
+export type PoolQuestion =
+  /** A write is about to give a pool these facts. `before`: those that it has; null = it is new. `mayShrink`: below what is used */
+  | {
+      readonly does: "claim";
+      readonly pool: string;
+      readonly token: string;
+      readonly facts: PoolFacts;
+      readonly before: PoolFacts | null;
+      readonly mayShrink: boolean;
+      readonly dryRun: boolean;
+    }
+  /** A deletion is about to begin. `inUse`: also of a pool in use */
+  | { readonly does: "close"; readonly pool: string; readonly token: string; readonly inUse: boolean; readonly dryRun: boolean }
+  /** The write came to nothing: what it claimed or closed is as before. */
+  | { readonly does: "abandon"; readonly pool: string; readonly token: string }
+  /** The pool is there, with these facts: what a write has left undone is settled. */
+  | { readonly does: "settle"; readonly pool: string; readonly facts: PoolFacts; readonly closed: boolean }
+  /** The pool is gone, or goes now. It is forgotten unless it has addresses. */
+  | { readonly does: "forget"; readonly pool: string };
+
+export type PoolAnswer =
+  | { readonly kind: "done" }
+  /** A write of this pool is under way. */
+  | { readonly kind: "later" }
+  /** `isUnderWay`: a write of the other pool is; otherwise the pool may be gone, unseen */
+  | { readonly kind: "overlaps"; readonly pool: string; readonly isUnderWay: boolean }
+  /** An object of another pool has an address among these. */
+  | { readonly kind: "held"; readonly pool: string; readonly address: string; readonly by: string }
+  /** `set`: addresses that are used and would be outside, as upstream prints them */
+  | { readonly kind: "shrinks"; readonly set: string }
+  /** The pool has addresses. */
+  | { readonly kind: "used" };
+
+export interface PoolBookRpc {
+  askPools(question: PoolQuestion): Promise<PoolAnswer>;
+}

@@ -1,0 +1,125 @@
+/** ipam.cluster.x-k8s.io: claims of Cluster API (v1.14), pools of its in-cluster provider (v1alpha2). Upstream they are CRDs, so protobuf has none of them. */
+import { Condition, ObjectMeta } from "../meta";
+import { always, bool, int32, int64, keyedListOf, kind, listOf, message, plain, pointer, ref, required, string } from "../dsl";
+import type { MessageSchema } from "../types";
+
+const PREFIX = "io.x-k8s.cluster.ipam";
+
+const PoolReference: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPPoolReference`,
+  {
+    name: required(1, string, "Name of the pool."),
+    kind: required(2, string, "Kind of the pool."),
+    apiGroup: required(3, string, "API group of the pool."),
+  },
+  { description: "Names a pool; one of a namespaced kind lies in the namespace of the object." },
+);
+
+const ClaimReference: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressClaimReference`,
+  { name: required(1, string, "Name of the claim.") },
+  { description: "Names the claim of an address, in its namespace." },
+);
+
+const AddressReference: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressReference`,
+  { name: required(1, string, "Name of the address.") },
+  { description: "Names the address of a claim, in its namespace." },
+);
+
+const IPAddressClaimSpec: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressClaimSpec`,
+  {
+    clusterName: plain(1, string, "The cluster that the address is for."),
+    poolRef: always(2, ref(PoolReference), "The pool that the address is to come from.", { required: true }),
+  },
+  { description: "What is claimed. It cannot be changed." },
+);
+
+const IPAddressClaimStatus: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressClaimStatus`,
+  {
+    conditions: plain(1, keyedListOf(Condition, "type"), "Ready says whether the claim has its address."),
+    addressRef: plain(2, ref(AddressReference), "The address of the claim."),
+  },
+  { description: "What became of a claim." },
+);
+
+export const IPAddressClaimSchema: MessageSchema = kind(`${PREFIX}.v1beta2.IPAddressClaim`, "A wish for one address of a pool.", {
+  metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
+  spec: plain(2, ref(IPAddressClaimSpec), "What is claimed.", { required: true }),
+  status: plain(3, ref(IPAddressClaimStatus), "What became of it."),
+});
+
+const IPAddressSpec: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressSpec`,
+  {
+    claimRef: always(1, ref(ClaimReference), "The claim that has the address.", { required: true }),
+    poolRef: always(2, ref(PoolReference), "The pool that the address comes from.", { required: true }),
+    address: required(3, string, "The address."),
+    prefix: pointer(4, int32, "Length of the prefix of its network.", { required: true }),
+    gateway: plain(5, string, "The gateway of its network."),
+  },
+  { description: "An address of a pool. It cannot be changed." },
+);
+
+export const PoolAddressSchema: MessageSchema = kind(`${PREFIX}.v1beta2.IPAddress`, "An address of a pool that a claim has.", {
+  metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
+  spec: plain(2, ref(IPAddressSpec), "The address.", { required: true }),
+});
+
+const InClusterIPPoolSpec: MessageSchema = message(
+  `${PREFIX}.v1alpha2.InClusterIPPoolSpec`,
+  {
+    addresses: required(
+      1,
+      listOf(string),
+      "The addresses of the pool, of one family. Each entry is an address, a range first-last, or a CIDR.",
+    ),
+    prefix: pointer(2, int32, "Length of the prefix of the network that all addresses lie in.", { required: true }),
+    gateway: plain(3, string, "The gateway of the network. It is never given out."),
+    allocateReservedIPAddresses: plain(
+      4,
+      bool,
+      "Whether the first address of the network is given out, too, and of an IPv4 network the last one.",
+    ),
+    excludedAddresses: plain(5, listOf(string), "What is never given out, in the forms of addresses."),
+    addressReuseGracePeriodSeconds: pointer(6, int32, "How long an address is kept behind the deletion of its claim."),
+  },
+  { description: "What a pool gives out." },
+);
+
+const PoolCounts: MessageSchema = message(
+  `${PREFIX}.v1alpha2.InClusterIPPoolStatusIPAddresses`,
+  {
+    total: required(1, int64, "Addresses that the pool gives out, used ones included; at most 2^63-1."),
+    free: required(2, int64, "Those of them that nobody has: total less used."),
+    used: required(3, int64, "Addresses of the pool that claims have."),
+    outOfRange: required(4, int64, "Those of them that the pool gives out no more."),
+  },
+  { description: "Counts of addresses." },
+);
+
+const InClusterIPPoolStatus: MessageSchema = message(
+  `${PREFIX}.v1alpha2.InClusterIPPoolStatus`,
+  { ipAddresses: plain(1, ref(PoolCounts), "How many addresses there are.") },
+  { description: "What a pool has given out." },
+);
+
+const POOL_FIELDS = {
+  metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
+  spec: plain(2, ref(InClusterIPPoolSpec), "What the pool gives out."),
+  status: plain(3, ref(InClusterIPPoolStatus), "What it has given out."),
+};
+
+export const InClusterIPPoolSchema: MessageSchema = kind(
+  `${PREFIX}.v1alpha2.InClusterIPPool`,
+  "Addresses for the claims of its namespace.",
+  POOL_FIELDS,
+);
+
+export const GlobalInClusterIPPoolSchema: MessageSchema = kind(
+  `${PREFIX}.v1alpha2.GlobalInClusterIPPool`,
+  "Addresses for the claims of all namespaces.",
+  POOL_FIELDS,
+);

@@ -1,0 +1,35 @@
+/** What the status of a claim says. Reasons: Cluster API's (api/ipam/v1beta2); a condition keeps the time of its last change. */
+import type { Condition } from "../api/meta/kubernetes";
+import { rfc3339Seconds } from "../api/meta/time";
+import { type AddressClaim, type PoolKey, poolText } from "../api/registry/ipam/ipam";
+import { READY } from "./known-pools";
+
+export type ClaimFinding = Pick<Condition, "status" | "reason" | "message">;
+
+export const HAS_ADDRESS: ClaimFinding = { status: "True", reason: "Ready", message: "" };
+
+/** The condition's `status/reason`, as facts have it. */
+export function textOf({ status, reason }: ClaimFinding): string {
+  return `${status}/${reason}`;
+}
+
+export function noPool(pool: PoolKey, isDeleted: boolean): ClaimFinding {
+  const why = isDeleted ? "is being deleted" : "does not exist";
+  return { status: "False", reason: "PoolNotReady", message: `${poolText(pool)} ${why}` };
+}
+
+export function exhausted(pool: PoolKey): ClaimFinding {
+  return { status: "False", reason: "PoolExhausted", message: `no address available in ${poolText(pool)}` };
+}
+
+export function claimStatus(claim: AddressClaim, finding: ClaimFinding, address: string | undefined, now: number): AddressClaim["status"] {
+  const { conditions = [] } = claim.status ?? {};
+  const known = conditions.find(({ type }) => type === READY);
+  const lastTransitionTime = known?.status === finding.status ? known.lastTransitionTime : rfc3339Seconds(now);
+  const observedGeneration = claim.metadata?.generation ?? 0;
+  const ready: Condition = { type: READY, ...finding, observedGeneration, lastTransitionTime };
+  return {
+    ...(address !== undefined && { addressRef: { name: address } }),
+    conditions: [...conditions.filter(({ type }) => type !== READY), ready],
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * Which addresses of one pool are free. The lowest one is next, whatever came before. What lies below `#next` is taken or released, so neither a pick nor a
+ * release looks at the addresses between.
+ */
+import { type Interval, memberAt, sizeOf } from "../core/net/interval";
+
+export class FreeAddresses {
+  #gives: readonly Interval[] = [];
+  /** value -> who has it */
+  readonly #holders = new Map<bigint, string>();
+  /** values below `#next` that were released, a heap with the lowest first; some may be taken again, or be outside */
+  #released: bigint[] = [];
+  /** no value from here on was picked or released; where the interval of this number begins, or in it */
+  #next = 0n;
+  #at = 0;
+  #outside = 0;
+
+  /** What the pool gives out from now on. */
+  give(intervals: readonly Interval[]): void {
+    this.#gives = intervals;
+    this.#released = [];
+    this.#at = 0;
+    this.#next = intervals[0]?.first ?? 0n;
+    this.#outside = 0;
+    for (const value of this.#holders.keys()) if (!memberAt(intervals, value)) this.#outside++;
+  }
+
+  gives(value: bigint): boolean {
+    return memberAt(this.#gives, value) !== undefined;
+  }
+
+  holder(value: bigint): string | undefined {
+    return this.#holders.get(value);
+  }
+
+  /** Addresses that somebody has, outside ones included. */
+  get used(): number {
+    return this.#holders.size;
+  }
+
+  /** Used addresses that are not given out. */
+  get outside(): number {
+    return this.#outside;
+  }
+
+  get total(): bigint {
+    return sizeOf(this.#gives);
+  }
+
+  take(value: bigint, holder: string): void {
+    if (!this.#holders.has(value) && !this.gives(value)) this.#outside++;
+    this.#holders.set(value, holder);
+  }
+
+  /** Does nothing where somebody else has the address. */
+  release(value: bigint, holder: string): void {
+    if (this.#holders.get(value) !== holder) return;
+    this.#holders.delete(value);
+    if (!this.gives(value)) this.#outside--;
+    else if (value < this.#next) push(this.#released, value);
+  }
+
+  /** The lowest free address; undefined = all are taken. */
+  lowest(): bigint | undefined {
+    for (let value = this.#released[0]; value !== undefined; value = this.#released[0]) {
+      if (!this.#holders.has(value)) return value;
+      pop(this.#released);
+    }
+    for (let interval = this.#gives[this.#at]; interval; interval = this.#gives[this.#at]) {
+      if (this.#next < interval.first) this.#next = interval.first;
+      while (this.#next <= interval.last && this.#holders.has(this.#next)) this.#next++;
+      if (this.#next <= interval.last) return this.#next;
+      this.#at++;
+    }
+    return undefined;
+  }
+}
+
+function push(heap: bigint[], value: bigint): void {
+  let at = heap.push(value) - 1;
+  while (at > 0) {
+    const parent = (at - 1) >>> 1;
+    if ((heap[parent] ?? 0n) <= value) break;
+    heap[at] = heap[parent] ?? 0n;
+    at = parent;
+  }
+  heap[at] = value;
+}
+
+function pop(heap: bigint[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  let at = 0;
+  for (;;) {
+    let child = 2 * at + 1;
+    const left = heap[child];
+    const right = heap[child + 1];
+    if (left === undefined) break;
+    if (right !== undefined && right < left) child++;
+    const least = heap[child] ?? last;
+    if (least >= last) break;
+    heap[at] = least;
+    at = child;
+  }
+  heap[at] = last;
+}

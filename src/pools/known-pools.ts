@@ -1,0 +1,185 @@
+/** What the controller of pools knows of pools, claims and addresses: facts, and beside them which addresses of each pool are free. */
+import type { KubeObject } from "../api/meta/kubernetes";
+import {
+  ADDRESS_FINALIZER,
+  type AddressClaim,
+  type AddressPool,
+  CLAIM_FINALIZER,
+  isPaused,
+  keyOfPool,
+  POOL_FINALIZER,
+  type PoolAddress,
+  type PoolCounts,
+  type PoolKey,
+  type PoolKind,
+  poolKeyOf,
+} from "../api/registry/ipam/ipam";
+import type { PoolFacts } from "../api/rpc/pool-book";
+import { integerOf } from "../core/encoding/exact-json";
+import { type FactRows, KeptFacts } from "../controllers/followed/kept-facts";
+import { FreeAddresses } from "./free-addresses";
+import { heldBy } from "./held-addresses";
+import { factsOf, intervalsOf } from "./pool-facts";
+
+export const READY = "Ready";
+const INT64_MAX = 2n ** 63n - 1n;
+
+/** `ready`: status and reason of its condition. `has`: the address that its status names. */
+export interface ClaimFacts {
+  readonly uid: string;
+  readonly pool: PoolKey;
+  readonly createdAt: number;
+  readonly deletedAt?: number;
+  readonly isHeld?: true;
+  readonly has?: string;
+  readonly ready?: string;
+  readonly isPaused?: true;
+}
+
+export interface AddressFacts {
+  readonly pool: PoolKey;
+  /** the claim that owns it, by uid; absent = it names none */
+  readonly owner?: string;
+  readonly value: string;
+  readonly createdAt: number;
+  readonly isHeld?: true;
+  readonly isDeleted?: true;
+}
+
+export interface KnownPool {
+  readonly uid: string;
+  readonly facts: PoolFacts;
+  readonly prefix: number;
+  readonly gateway?: string;
+  readonly graceMs: number;
+  readonly isHeld?: true;
+  readonly isDeleted?: true;
+  readonly isPaused?: true;
+  readonly counts?: PoolCounts;
+}
+
+export function claimFacts(claim: AddressClaim): ClaimFacts | undefined {
+  const { metadata, spec, status } = claim;
+  const pool = poolKeyOf(spec?.poolRef, metadata?.namespace);
+  if (pool === undefined) return undefined;
+  const condition = status?.conditions?.find(({ type }) => type === READY);
+  const has = status?.addressRef?.name;
+  return {
+    uid: metadata?.uid ?? "",
+    pool,
+    createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
+    ...(metadata?.deletionTimestamp && { deletedAt: Date.parse(metadata.deletionTimestamp) }),
+    ...(metadata?.finalizers?.includes(CLAIM_FINALIZER) && { isHeld: true }),
+    ...(has && { has }),
+    ...(condition && { ready: `${condition.status}/${condition.reason}` }),
+    ...(isPaused(claim) && { isPaused: true }),
+  };
+}
+
+function addressFacts(address: PoolAddress): AddressFacts | undefined {
+  const held = heldBy(address);
+  if (!held) return undefined;
+  const { metadata } = address;
+  const owner = claimOwning(address);
+  return {
+    pool: held.pool,
+    value: String(held.value),
+    createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
+    ...(owner !== undefined && { owner }),
+    ...(metadata?.finalizers?.includes(ADDRESS_FINALIZER) && { isHeld: true }),
+    ...(metadata?.deletionTimestamp && { isDeleted: true }),
+  };
+}
+
+/** The uid of the claim that owns the address; undefined = it names none. */
+export function claimOwning({ metadata }: KubeObject): string | undefined {
+  return metadata?.ownerReferences?.find(({ kind, controller }) => kind === "IPAddressClaim" && controller)?.uid;
+}
+
+function knownPool(pool: AddressPool): KnownPool {
+  const { metadata, spec, status } = pool;
+  return {
+    uid: metadata?.uid ?? "",
+    facts: factsOf(pool),
+    prefix: spec?.prefix ?? 0,
+    ...(spec?.gateway && { gateway: spec.gateway }),
+    graceMs: (spec?.addressReuseGracePeriodSeconds ?? 0) * 1_000,
+    ...(metadata?.finalizers?.includes(POOL_FINALIZER) && { isHeld: true }),
+    ...(metadata?.deletionTimestamp && { isDeleted: true }),
+    ...(isPaused(pool) && { isPaused: true }),
+    ...(status?.ipAddresses && { counts: status.ipAddresses }),
+  };
+}
+
+/** The free addresses of every pool that is named anywhere. */
+export class PoolSpaces {
+  readonly #spaces = new Map<PoolKey, FreeAddresses>();
+
+  of(pool: PoolKey): FreeAddresses {
+    const found = this.#spaces.get(pool);
+    if (found) return found;
+    const made = new FreeAddresses();
+    this.#spaces.set(pool, made);
+    return made;
+  }
+
+  /** What the status of the pool is to say. A total beyond 2^63-1 is that. */
+  counts(pool: PoolKey): PoolCounts {
+    const space = this.of(pool);
+    const total = space.total > INT64_MAX ? INT64_MAX : space.total;
+    return {
+      total: integerOf(total),
+      free: integerOf(total - BigInt(space.used)),
+      used: space.used,
+      outOfRange: space.outside,
+    };
+  }
+}
+
+export class PoolAddresses extends KeptFacts<PoolAddress, AddressFacts> {
+  constructor(
+    rows: FactRows,
+    private readonly spaces: PoolSpaces,
+  ) {
+    super(rows, "addresses", addressFacts);
+  }
+
+  protected override entered(key: string, { pool, value }: AddressFacts): void {
+    this.spaces.of(pool).take(BigInt(value), key);
+  }
+
+  protected override left(key: string, { pool, value }: AddressFacts): void {
+    this.spaces.of(pool).release(BigInt(value), key);
+  }
+}
+
+/** The pools of one kind, by the key of their objects. */
+export class PoolsOfKind extends KeptFacts<AddressPool, KnownPool> {
+  /** those of which the book has not heard since they changed */
+  readonly unsettled = new Set<PoolKey>();
+  /** what was entered last */
+  readonly #entered = new Map<PoolKey, string>();
+
+  constructor(
+    rows: FactRows,
+    private readonly poolKind: PoolKind,
+    private readonly spaces: PoolSpaces,
+  ) {
+    super(rows, poolKind, knownPool);
+  }
+
+  poolKey(key: string): PoolKey {
+    const [namespace = "", name = namespace] = key.split("/");
+    return keyOfPool(this.poolKind, { metadata: { namespace, name } });
+  }
+
+  protected override entered(key: string, { uid, facts, isDeleted }: KnownPool): void {
+    const pool = this.poolKey(key);
+    const now = JSON.stringify([uid, facts, isDeleted ?? false]);
+    // Its counts change with each claim.
+    if (this.#entered.get(pool) === now) return;
+    this.#entered.set(pool, now);
+    this.spaces.of(pool).give(intervalsOf(facts));
+    this.unsettled.add(pool);
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * The one place of a cluster that knows which addresses of pools are held, and what its pools cover: the store of the addresses of pools. An address is
+ * given in the transaction that stores its IPAddress, which is the row of the address, too. So a claim and its row are one operation, and no death parts them.
+ *
+ * What is refused here, in the turn that would store the object:
+ *   - an address that another object has, in the same pool or in one that is not apart by its NAT domain
+ *   - an address that another pool covers
+ *   - from the controller, an address that its pool does not give out (any more), or whose pool is being deleted
+ *
+ * A pool is a row as well, beside the objects. Before a pool is stored, its write claims here what it will cover (guarded-pools.ts). So a shrink
+ * takes effect here first, and what a growth adds is kept from others first. Between claim and answer the row has both states. It covers what either covers, and
+ * gives what both give.
+ *
+ *   the write dies behind     what there is                                    what mends it
+ *   the claim                 the row of a change that never came              `abandon`; without it the controller settles an older pool. A pool that
+ *                                                                              never came to be is asked for by whoever overlaps it, and forgotten
+ *   the commit                a row with both states                           the controller settles it when it hears of the pool
+ *   the row of a deletion     a closed pool that is there                      `abandon`; without it the controller settles it when it is refused an address
+ *   the forgetting            a pool without a row, which has no address       the controller takes the finalizer away in its next pass
+ */
+import { badRequest, conflict, invalid, type Status } from "../api/meta/status";
+import { invalidValue } from "../api/meta/field-errors";
+import { keyOf } from "../api/meta/object-key";
+import { readObject } from "../api/meta/read-object";
+import { poolAddressesDefinition } from "../api/registry/ipam/definitions";
+import { type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
+import { printedSet } from "../api/registry/ipam/pool-ranges";
+import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion } from "../api/rpc/pool-book";
+import type { Admission, Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
+import type { StoreStorage } from "../api/store/state/store-storage";
+import { OPERATION_DEADLINE_MS } from "../core/base/limits";
+import type { Clock } from "../core/base/ports";
+import { formatAddress } from "../core/net/address";
+import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
+import { type PoolHolding, HeldAddresses, heldBy } from "./held-addresses";
+import { areApart, intervalsOf, sameFacts } from "./pool-facts";
+
+/** What is kept of a pool. */
+export interface PoolRow {
+  readonly facts: PoolFacts;
+  /** A write is under way, or was lost: what the pool had before; null = there was none. */
+  readonly before?: PoolFacts | null;
+  /** of that write; absent = the pool is known to be there */
+  readonly token?: string;
+  /** when it came, in milliseconds since the epoch */
+  readonly at?: number;
+  /** no address is given any more */
+  readonly closed?: boolean;
+}
+
+/** In the same database as the objects. */
+export interface PoolRows {
+  load(): Iterable<[PoolKey, PoolRow]>;
+  save(pool: PoolKey, row: PoolRow): void;
+  remove(pool: PoolKey): void;
+}
+
+export interface PoolBookPorts {
+  clock: Pick<Clock, "now">;
+  storage: Pick<StoreStorage, "objectScan">;
+  rows: PoolRows;
+}
+
+/** A row with its intervals read. */
+interface Known {
+  readonly row: PoolRow;
+  readonly covers: readonly Interval[];
+  readonly gives: readonly Interval[];
+}
+
+/** A write that claimed so long ago has ended. */
+const CLAIM_MS = OPERATION_DEADLINE_MS + 10_000;
+const NOTHING: PoolFacts = { family: "IPv4", intervals: [], natDomain: "" };
+
+export class PoolBook implements PoolBookRpc {
+  #held: HeldAddresses | undefined;
+  #pools: Map<PoolKey, Known> | undefined;
+
+  constructor(private readonly ports: PoolBookPorts) {}
+
+  /** The extension of the store, around another one. */
+  around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
+    return {
+      ...inner,
+      admit: (change, operation) => {
+        const refused = this.#refusal(change, operation);
+        return refused ? { kind: "refuse", status: refused } : (inner.admit?.(change, operation) ?? ({ kind: "go" } satisfies Admission));
+      },
+      committed: (change, operation) => {
+        inner.committed?.(change, operation);
+        this.#held?.set(change.key, change.after && heldBy(change.after));
+      },
+      writeUndone: () => {
+        this.#held = undefined;
+        inner.writeUndone?.();
+      },
+      turnLost: () => {
+        this.#held = undefined;
+        this.#pools = undefined;
+        inner.turnLost?.();
+      },
+    };
+  }
+
+  async askPools(question: PoolQuestion): Promise<PoolAnswer> {
+    switch (question.does) {
+      case "claim":
+        return this.#claim(question);
+      case "close":
+        return this.#close(question);
+      case "abandon":
+        return this.#abandon(question);
+      case "settle":
+        return this.#settle(question);
+      case "forget":
+        return this.#forget(question.pool);
+    }
+  }
+
+  #claim({ pool, token, facts, before, mayShrink, dryRun }: PoolQuestion & { does: "claim" }): PoolAnswer {
+    const met = this.#met(pool, facts);
+    if (met) return met;
+    if (before && !mayShrink) {
+      const out = subtract(intervalsOf(before), facts.family === before.family ? intervalsOf(facts) : []);
+      const used = [...this.held.of(pool)].filter(({ family, value }) => family === before.family && memberAt(out, value));
+      const values = normalize(used.map(({ value }) => ({ first: value, last: value })));
+      if (values.length > 0) return { kind: "shrinks", set: printedSet(before.family, values) };
+    }
+    if (!dryRun) this.#save(pool, { facts, before, token, at: this.ports.clock.now() });
+    return { kind: "done" };
+  }
+
+  /** Another pool, or an address of one, that these facts would meet. */
+  #met(pool: PoolKey, facts: PoolFacts): PoolAnswer | undefined {
+    const own = intervalsOf(facts);
+    for (const [other, { row, covers }] of this.pools) {
+      if (other === pool || row.facts.family !== facts.family || areApart(row.facts.natDomain, facts.natDomain)) continue;
+      if (intersect(own, covers).length > 0) return { kind: "overlaps", pool: other, isUnderWay: this.#isUnderWay(row) };
+    }
+    for (const { key, pool: other, family, value } of this.held.all) {
+      if (other === pool || family !== facts.family || areApart(this.#domainOf(other), facts.natDomain)) continue;
+      if (memberAt(own, value)) return { kind: "held", pool: other, address: formatAddress(family, value), by: key };
+    }
+    return undefined;
+  }
+
+  /** Whether a write is under way that may still bring what the row says. */
+  #isUnderWay({ token, at = 0 }: PoolRow): boolean {
+    return token !== undefined && this.ports.clock.now() < at + CLAIM_MS;
+  }
+
+  #close({ pool, token, inUse, dryRun }: PoolQuestion & { does: "close" }): PoolAnswer {
+    if (!inUse && this.held.of(pool).size > 0) return { kind: "used" };
+    const facts = this.pools.get(pool)?.row.facts ?? NOTHING;
+    if (!dryRun) this.#save(pool, { facts, before: facts, token, at: this.ports.clock.now(), closed: true });
+    return { kind: "done" };
+  }
+
+  #abandon({ pool, token }: PoolQuestion & { does: "abandon" }): PoolAnswer {
+    const row = this.pools.get(pool)?.row;
+    if (row?.token !== token) return { kind: "done" };
+    if (row.before) this.#save(pool, { facts: row.before });
+    else this.#remove(pool);
+    return { kind: "done" };
+  }
+
+  /** A younger claim may be of a write that is not read yet. */
+  #settle({ pool, facts, closed }: PoolQuestion & { does: "settle" }): PoolAnswer {
+    const row = this.pools.get(pool)?.row;
+    const isAsClaimed = row && sameFacts(row.facts, facts) && (row.closed ?? false) === closed;
+    if (row && !isAsClaimed && this.#isUnderWay(row)) return { kind: "later" };
+    if (row && isAsClaimed && row.token === undefined) return { kind: "done" };
+    this.#save(pool, { facts, ...(closed && { closed }) });
+    return { kind: "done" };
+  }
+
+  #forget(pool: PoolKey): PoolAnswer {
+    if (this.held.of(pool).size > 0) return { kind: "used" };
+    this.#remove(pool);
+    return { kind: "done" };
+  }
+
+  #refusal<Supply>({ after, before, dryRun: _ }: ProposedChange, { request }: Operation<Supply>): Status | undefined {
+    const object = after as PoolAddress | undefined;
+    const held = object && !before ? heldBy(object) : undefined;
+    if (!object || !held) return undefined;
+    const domain = this.#domainOf(held.pool);
+    const refuse = (why: string): Status =>
+      invalid(poolAddressesDefinition, object.metadata?.name ?? "", [invalidValue("spec.address", object.spec?.address, why)]);
+    for (const { key, pool } of this.held.having(held)) {
+      if (pool === held.pool || !areApart(this.#domainOf(pool), domain)) return refuse(`IPAddress ${JSON.stringify(key)} has it`);
+    }
+    for (const [pool, { row, covers }] of this.pools) {
+      if (pool === held.pool || row.facts.family !== held.family || areApart(row.facts.natDomain, domain)) continue;
+      if (memberAt(covers, held.value)) return refuse(`it belongs to ${poolText(pool)}`);
+    }
+    const isOurs = "options" in request && "fieldManager" in request.options && request.options.fieldManager === POOLS_MANAGER;
+    return isOurs && !this.#gives(held) ? conflict(poolAddressesDefinition, object.metadata?.name ?? "", NOT_GIVEN) : undefined;
+  }
+
+  #gives({ pool, family, value }: PoolHolding): boolean {
+    const known = this.pools.get(pool);
+    return known !== undefined && !known.row.closed && known.row.facts.family === family && memberAt(known.gives, value) !== undefined;
+  }
+
+  #domainOf(pool: PoolKey): string {
+    const row = this.pools.get(pool)?.row;
+    // Between claim and answer the pool is in both of its domains, so it is apart from nothing that one of them meets.
+    return row?.before && row.before.natDomain !== row.facts.natDomain ? "" : (row?.facts.natDomain ?? "");
+  }
+
+  get held(): HeldAddresses {
+    if (this.#held) return this.#held;
+    const held = new HeldAddresses();
+    for (const { data } of this.ports.storage.objectScan("", "")) {
+      const object = readObject<PoolAddress>(data);
+      if (object) held.set(keyOf(object), heldBy(object));
+    }
+    return (this.#held = held);
+  }
+
+  get pools(): Map<PoolKey, Known> {
+    return (this.#pools ??= new Map([...this.ports.rows.load()].map(([pool, row]) => [pool, known(row)])));
+  }
+
+  #save(pool: PoolKey, row: PoolRow): void {
+    this.ports.rows.save(pool, row);
+    this.pools.set(pool, known(row));
+  }
+
+  #remove(pool: PoolKey): void {
+    this.ports.rows.remove(pool);
+    this.pools.delete(pool);
+  }
+}
+
+const NOT_GIVEN = "the pool does not give this address out";
+
+function known(row: PoolRow): Known {
+  const own = intervalsOf(row.facts);
+  const earlier =
+    row.before === undefined || row.before === null || row.before.family !== row.facts.family ? undefined : intervalsOf(row.before);
+  return {
+    row,
+    covers: earlier ? normalize([...own, ...earlier]) : own,
+    gives: earlier ? intersect(own, earlier) : own,
+  };
+}
+
+/** The refusal of a write of a pool; undefined = it may go on. */
+export function refusalOf(
+  answer: PoolAnswer,
+  of: { definition: Parameters<typeof invalid>[0]; name: string; addresses: readonly string[] },
+): Status | undefined {
+  const refuse = (why: string): Status => invalid(of.definition, of.name, [invalidValue("spec.addresses", of.addresses, why)]);
+  switch (answer.kind) {
+    case "done":
+    case "later":
+      return undefined;
+    case "overlaps":
+      return refuse(`overlaps with ${poolText(answer.pool)}`);
+    case "held":
+      return refuse(`IPAddress ${JSON.stringify(answer.by)} of ${poolText(answer.pool)} has ${answer.address}`);
+    case "shrinks":
+      return badRequest(`pool addresses do not contain allocated addresses: ${answer.set}`);
+    case "used":
+      return badRequest("Pool has IPAddresses allocated. Cannot delete Pool until all IPAddresses have been removed.");
+  }
+}

@@ -1,0 +1,493 @@
+/**
+ * The pass of the controller of pools: gives each claim its address, takes back those of claims that are deleted, and counts. Its rows say what claims,
+ * addresses and pools there are. Which address is whose is decided by the store of addresses alone (pool-book.ts): the controller proposes, and a proposal
+ * that meets another one is refused there.
+ *
+ *   dies behind                        what there is                             what the next pass does
+ *   the address of a claim             the address, which its claim lacks        finds it by the name of the claim, and tells the claim
+ *   the status of the claim            everything                                nothing
+ *   the address without finalizer      an address that goes with its deletion    deletes it
+ *   the deletion of the address        a claim that is being deleted             takes the finalizer of the claim away
+ *   the forgetting of a pool           a pool without a row in the book          forgets it again, and takes its finalizer away
+ *
+ * A call of a dead object may arrive late. An address that comes late meets that of its claim, which has the same name, or the one that another claim was
+ * given meanwhile: both are refused. A release that comes late names the uid of what it meant.
+ *
+ * An address is named as its claim. One that a claim of an earlier life left (it lost its finalizer by force) is taken back before the claim gets its own:
+ * a new uid inherits nothing. One without a claim as its owner, restored or moved by a client, becomes that of the claim of its name.
+ */
+import { keyOf } from "../api/meta/object-key";
+import { readObject } from "../api/meta/read-object";
+import { semanticEqual } from "../api/meta/equality";
+import type { KubeObject, OwnerReference } from "../api/meta/kubernetes";
+import type { WriteResult } from "../api/rpc/store";
+import {
+  ADDRESS_FINALIZER,
+  type AddressClaim,
+  type AddressPool,
+  CLAIM_FINALIZER,
+  CLAIM_VERSION,
+  CLUSTER_NAME_LABEL,
+  IPAM_GROUP,
+  partsOfPoolKey,
+  POOL_FINALIZER,
+  POOL_VERSION,
+  type PoolAddress,
+  type PoolKey,
+  type PoolKind,
+  POOLS_MANAGER,
+} from "../api/registry/ipam/ipam";
+import type { PoolBookRpc } from "../api/rpc/pool-book";
+import { leastOf } from "../core/base/extremes";
+import { formatAddress } from "../core/net/address";
+import type { WrittenStore } from "../controllers/followed/called-store";
+import { FollowedStore } from "../controllers/followed/followed-store";
+import { KeptFacts } from "../controllers/followed/kept-facts";
+import { KeptRows } from "../controllers/followed/kept-rows";
+import type { RowStorage } from "../controllers/followed/row-storage";
+import { createRequest, deleteRequest, updateRequest, type Writer } from "../controllers/followed/write-requests";
+import type { Pass } from "../controllers/frame/controller";
+import { Frame, type FramePorts } from "../controllers/frame/frame";
+import { type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
+import { claimStatus, exhausted, type ClaimFinding, HAS_ADDRESS, noPool, textOf } from "./claim-status";
+import { type ClaimFacts, claimFacts, claimOwning, type KnownPool, PoolAddresses, PoolsOfKind, PoolSpaces } from "./known-pools";
+
+const WRITER: Writer = { manager: POOLS_MANAGER, group: IPAM_GROUP, version: CLAIM_VERSION };
+const POOL_WRITER: Writer = { ...WRITER, version: POOL_VERSION };
+/** Counts of a pool are told at most so often while its claims come and go. */
+const COUNT_MS = 1_000;
+/** An address that lacks its claim for so long is leaked: whoever restores or moves objects makes the claim meanwhile. */
+const ORPHAN_MS = 600_000;
+/** Claims that are served at once share the calls to their stores. */
+const AT_ONCE = 64;
+
+export interface PoolsPassPorts extends FramePorts {
+  storage: RowStorage;
+  claims: WrittenStore;
+  addresses: WrittenStore;
+  pools: Readonly<Record<PoolKind, WrittenStore>>;
+  book: PoolBookRpc;
+}
+
+type Work =
+  /** `key`: of the claim, and so of its address */
+  | { readonly step: "give" | "release"; readonly key: string; readonly claim: ClaimFacts }
+  | { readonly step: "tell"; readonly key: string; readonly claim: ClaimFacts; readonly finding: ClaimFinding }
+  /** an address that no claim of its name has */
+  | { readonly step: "drop"; readonly key: string }
+  | { readonly step: "settle" | "count" | "end"; readonly key: PoolKey };
+
+/** An address that was picked for a claim. */
+interface Pick {
+  readonly uid: string;
+  readonly pool: PoolKey;
+  readonly value: bigint;
+}
+
+export function poolsPass({
+  storage,
+  claims: claimStore,
+  addresses: addressStore,
+  pools: poolStores,
+  book,
+  ...ports
+}: PoolsPassPorts): Pass {
+  const { clock, recorder } = ports;
+  const rows = new KeptRows(storage);
+  const spaces = new PoolSpaces();
+  const claims = new KeptFacts<AddressClaim, ClaimFacts>(rows, "claims", claimFacts);
+  const addresses = new PoolAddresses(rows, spaces);
+  const pools: Readonly<Record<PoolKind, PoolsOfKind>> = {
+    InClusterIPPool: new PoolsOfKind(rows, "InClusterIPPool", spaces),
+    GlobalInClusterIPPool: new PoolsOfKind(rows, "GlobalInClusterIPPool", spaces),
+  };
+  const kinds = Object.values(pools);
+  const followed = {
+    claims: new FollowedStore("claims", claimStore, claims.reader, rows, recorder),
+    addresses: new FollowedStore("addresses", addressStore, addresses.reader, rows, recorder),
+    InClusterIPPool: new FollowedStore("InClusterIPPool", poolStores.InClusterIPPool, pools.InClusterIPPool.reader, rows, recorder),
+    GlobalInClusterIPPool: new FollowedStore(
+      "GlobalInClusterIPPool",
+      poolStores.GlobalInClusterIPPool,
+      pools.GlobalInClusterIPPool.reader,
+      rows,
+      recorder,
+    ),
+  };
+  /** by key of a claim; an address is held for it until its object is heard of */
+  const picks = new Map<string, Pick>();
+  /** when the counts of a pool were told last */
+  const countedAt = new Map<PoolKey, number>();
+
+  function poolOf(pool: PoolKey): KnownPool | undefined {
+    const { kind, namespace, name } = partsOfPoolKey(pool);
+    return pools[kind].get(namespace === "" ? name : `${namespace}/${name}`);
+  }
+
+  function* allPools(): Iterable<[PoolKey, KnownPool]> {
+    for (const kind of kinds) {
+      for (const key of kind.keys) {
+        const known = kind.get(key);
+        if (known) yield [kind.poolKey(key), known];
+      }
+    }
+  }
+
+  /** When the address of a deleted claim goes; undefined = it waits for a pool that is paused. */
+  function releaseAt({ pool, deletedAt = 0, isPaused }: ClaimFacts): number | undefined {
+    const known = poolOf(pool);
+    if (isPaused || known?.isPaused) return undefined;
+    return deletedAt + (known && !known.isDeleted ? known.graceMs : 0);
+  }
+
+  function isServed(key: string, { uid, has, ready }: ClaimFacts): boolean {
+    const address = addresses.get(key);
+    return address !== undefined && address.owner === uid && has === nameIn(key) && ready === textOf(HAS_ADDRESS);
+  }
+
+  /** When an address without its claim may go; undefined = it has its claim, or is no matter of this controller. */
+  function dropAt(key: string): number | undefined {
+    const address = addresses.get(key);
+    const claim = claims.get(key);
+    // What somebody else holds goes without this controller.
+    if (!address || (address.isDeleted && !address.isHeld)) return undefined;
+    if (claim) return address.owner !== undefined && address.owner !== claim.uid ? 0 : undefined;
+    if (!address.isHeld) return undefined;
+    return address.isDeleted || address.owner !== undefined ? 0 : address.createdAt + ORPHAN_MS;
+  }
+
+  /** Picks whose outcome is known. What never came is refused by the store if it comes later. */
+  function prunePicks(): void {
+    for (const [key, { pool, value }] of picks) {
+      const address = addresses.get(key);
+      if (!address && claims.get(key)) continue;
+      picks.delete(key);
+      if (!address || address.value !== String(value)) spaces.of(pool).release(value, key);
+    }
+  }
+
+  function plan(): Work[] {
+    prunePicks();
+    const now = clock.now();
+    const work: Work[] = [];
+    const waiting: [string, ClaimFacts][] = [];
+    for (const kind of kinds) for (const key of kind.unsettled) if (poolOf(key)) work.push({ step: "settle", key });
+    for (const key of addresses.keys) if ((dropAt(key) ?? Infinity) <= now) work.push({ step: "drop", key });
+    for (const key of claims.keys) {
+      const claim = claims.get(key);
+      if (!claim) continue;
+      if (claim.deletedAt !== undefined) {
+        if (claim.isHeld && (releaseAt(claim) ?? Infinity) <= now) work.push({ step: "release", key, claim });
+      } else if (!claim.isPaused && !isServed(key, claim)) waiting.push([key, claim]);
+    }
+    const touched = new Set(work.flatMap((one) => ("claim" in one ? [one.claim.pool] : [])));
+    for (const one of served(waiting)) {
+      work.push(one);
+      if (one.step === "give") touched.add(one.claim.pool);
+    }
+    for (const [key, { isDeleted, isHeld }] of allPools()) {
+      if (isDeleted) {
+        if (isHeld && spaces.of(key).used === 0 && !isUnsettled(key)) work.push({ step: "end", key });
+      } else if (isCountStale(key) && (!touched.has(key) || now >= (countedAt.get(key) ?? 0) + COUNT_MS)) work.push({ step: "count", key });
+    }
+    return work;
+  }
+
+  /** Claims in the order of their age: as many of each pool as have room, and what the others are to be told. */
+  function* served(waiting: [string, ClaimFacts][]): Iterable<Work & { claim: ClaimFacts }> {
+    waiting.sort(([a, { createdAt: one }], [b, { createdAt: other }]) => one - other || (a < b ? -1 : 1));
+    const room = new Map<PoolKey, bigint>();
+    for (const [key, claim] of waiting) {
+      const { pool, ready } = claim;
+      const known = poolOf(pool);
+      const has = addresses.get(key);
+      const isOwn = has !== undefined && (has.owner === undefined || has.owner === claim.uid);
+      // That of an earlier life is in the plan already, and one that somebody else holds goes some time.
+      if (has && (!isOwn || (has.isDeleted && !has.isHeld))) continue;
+      if (known?.isPaused) continue;
+      if (isOwn || picks.has(key)) {
+        yield { step: "give", key, claim };
+        continue;
+      }
+      const free = room.get(pool) ?? freeIn(pool);
+      const finding = !known || known.isDeleted ? noPool(pool, known !== undefined) : free <= 0n ? exhausted(pool) : undefined;
+      if (finding) {
+        if (ready !== textOf(finding) || claim.has !== undefined) yield { step: "tell", key, claim, finding };
+        continue;
+      }
+      room.set(pool, free - 1n);
+      yield { step: "give", key, claim };
+    }
+  }
+
+  function freeIn(pool: PoolKey): bigint {
+    const space = spaces.of(pool);
+    return space.total - BigInt(space.used - space.outside);
+  }
+
+  function isUnsettled(pool: PoolKey): boolean {
+    return pools[partsOfPoolKey(pool).kind].unsettled.has(pool);
+  }
+
+  function isCountStale(pool: PoolKey): boolean {
+    return !semanticEqual(poolOf(pool)?.counts, spaces.counts(pool));
+  }
+
+  function write(work: Work): Promise<Outcome> {
+    switch (work.step) {
+      case "give":
+        return give(work.key, work.claim);
+      case "tell":
+        return tellWaiting(work.key, work.claim, work.finding);
+      case "release":
+        return release(work.key, work.claim);
+      case "drop":
+        return drop(work.key);
+      case "settle":
+        return settle(work.key);
+      case "count":
+        return count(work.key);
+      case "end":
+        return end(work.key);
+    }
+  }
+
+  async function give(key: string, { uid, pool }: ClaimFacts): Promise<Outcome> {
+    const [claim, present] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
+    if (claim?.metadata?.uid !== uid || claim.metadata.deletionTimestamp) return "none";
+    if (present) return adopt(claim, present);
+    const known = poolOf(pool);
+    if (!known || known.isDeleted) return "later";
+    const value = pick(key, uid, pool);
+    if (value === undefined) return "later";
+    const address = addressFor(claim, known, formatAddress(known.facts.family, value));
+    const answer = await addressStore.write(createRequest(address, WRITER));
+    if (!answer.ok) return unpicked(key, answer);
+    return tell(claim, HAS_ADDRESS, nameIn(key));
+  }
+
+  /** The address that the claim is to have: the one that it was to have before, if that is not lost. */
+  function pick(key: string, uid: string, pool: PoolKey): bigint | undefined {
+    const space = spaces.of(pool);
+    const earlier = picks.get(key);
+    if (earlier?.uid === uid && space.gives(earlier.value) && space.holder(earlier.value) === key) return earlier.value;
+    if (earlier) space.release(earlier.value, key);
+    const value = space.lowest();
+    if (value === undefined) {
+      picks.delete(key);
+      return undefined;
+    }
+    space.take(value, key);
+    picks.set(key, { uid, pool, value });
+    return value;
+  }
+
+  /** What is known here is old: another object has the address, or the pool has changed. */
+  function unpicked(key: string, answer: WriteResult): Outcome {
+    const picked = picks.get(key);
+    if (picked) {
+      picks.delete(key);
+      spaces.of(picked.pool).release(picked.value, key);
+      pools[partsOfPoolKey(picked.pool).kind].unsettled.add(picked.pool);
+    }
+    for (const store of Object.values(followed)) store.mustRead();
+    const outcome = outcomeOf(answer);
+    const isMet = !answer.ok && answer.status.code === 422;
+    return isMet ? "later" : outcome;
+  }
+
+  /** The address of a claim belongs to it, whoever made it. */
+  async function adopt(claim: AddressClaim, address: PoolAddress): Promise<Outcome> {
+    const owner = claimOwning(address);
+    if (owner !== undefined && owner !== claim.metadata?.uid) return drop(keyOf(claim));
+    const wanted = ownersOf(claim);
+    const others = (address.metadata?.ownerReferences ?? []).filter(({ uid }) => !wanted.some((one) => one.uid === uid));
+    const finalizers = address.metadata?.finalizers ?? [];
+    const isHeld = finalizers.includes(ADDRESS_FINALIZER);
+    const isDeleted = address.metadata?.deletionTimestamp !== undefined;
+    if (isDeleted && !isHeld) return "later";
+    // One that somebody deletes stays until its claim goes, as upstream.
+    if (owner === undefined || !isHeld) {
+      const metadata = {
+        ...address.metadata,
+        ownerReferences: [...wanted, ...others],
+        finalizers: [...finalizers.filter((one) => one !== ADDRESS_FINALIZER), ADDRESS_FINALIZER],
+      };
+      const outcome = outcomeOf(await addressStore.write(updateRequest({ ...address, metadata }, WRITER)));
+      if (outcome !== "done") return outcome === "none" ? "later" : outcome;
+    }
+    return tell(claim, HAS_ADDRESS, address.metadata?.name ?? "");
+  }
+
+  function ownersOf(claim: AddressClaim): OwnerReference[] {
+    const { poolRef } = claim.spec ?? {};
+    const facts = claimFacts(claim);
+    const pool = facts && poolOf(facts.pool);
+    const owner = { apiVersion: `${IPAM_GROUP}/${CLAIM_VERSION}`, kind: "IPAddressClaim", blockOwnerDeletion: true };
+    const own = { ...owner, name: claim.metadata?.name ?? "", uid: claim.metadata?.uid ?? "", controller: true };
+    if (!pool) return [own];
+    const { kind = "", name = "" } = poolRef ?? {};
+    return [own, { apiVersion: `${IPAM_GROUP}/${POOL_VERSION}`, kind, name, uid: pool.uid, controller: false, blockOwnerDeletion: true }];
+  }
+
+  function addressFor(claim: AddressClaim, { prefix, gateway }: KnownPool, address: string): PoolAddress {
+    const { name = "", namespace = "", labels } = claim.metadata ?? {};
+    const cluster = labels?.[CLUSTER_NAME_LABEL];
+    return {
+      metadata: {
+        name,
+        namespace,
+        ...(cluster !== undefined && { labels: { [CLUSTER_NAME_LABEL]: cluster } }),
+        ownerReferences: ownersOf(claim),
+        finalizers: [ADDRESS_FINALIZER],
+      },
+      spec: {
+        claimRef: { name },
+        ...(claim.spec?.poolRef && { poolRef: claim.spec.poolRef }),
+        address,
+        prefix,
+        ...(gateway !== undefined && { gateway }),
+      },
+    };
+  }
+
+  async function tellWaiting(key: string, { uid }: ClaimFacts, finding: ClaimFinding): Promise<Outcome> {
+    const claim = await read<AddressClaim>(claimStore, key);
+    return claim?.metadata?.uid === uid ? tell(claim, finding, undefined) : "none";
+  }
+
+  /** Writes the version that was read, so what somebody has changed meanwhile is judged by the next pass. */
+  async function tell(claim: AddressClaim, finding: ClaimFinding, address: string | undefined): Promise<Outcome> {
+    const status = claimStatus(claim, finding, address, clock.now());
+    if (semanticEqual(claim.status, status)) return "done";
+    return outcomeOf(await claimStore.write(updateRequest({ ...claim, status } as AddressClaim, WRITER, "status")));
+  }
+
+  /** The address goes first, then the claim. */
+  async function release(key: string, { uid }: ClaimFacts): Promise<Outcome> {
+    const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
+    if (claim?.metadata?.uid !== uid || !claim.metadata.deletionTimestamp) return "none";
+    const owner = address && claimOwning(address);
+    if (address && (owner === undefined || owner === uid)) {
+      const outcome = await takeBack(address);
+      if (outcome !== "done" && outcome !== "none") return outcome;
+    }
+    return unhold(claimStore, claim, CLAIM_FINALIZER, WRITER);
+  }
+
+  async function takeBack(address: PoolAddress): Promise<Outcome> {
+    const isHeld = address.metadata?.finalizers?.includes(ADDRESS_FINALIZER) ?? false;
+    const outcome = isHeld ? await unhold(addressStore, address, ADDRESS_FINALIZER, WRITER) : "done";
+    if (outcome !== "done" || address.metadata?.deletionTimestamp) return outcome;
+    return outcomeOf(await addressStore.write(deleteRequest(address)));
+  }
+
+  async function drop(key: string): Promise<Outcome> {
+    const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
+    if (!address) return "none";
+    const owner = claimOwning(address);
+    // The claim may have come since.
+    if (claim && (owner === undefined || owner === claim.metadata?.uid)) return "later";
+    return takeBack(address);
+  }
+
+  async function settle(pool: PoolKey): Promise<Outcome> {
+    const known = poolOf(pool);
+    const { unsettled } = pools[partsOfPoolKey(pool).kind];
+    if (!known) return "none";
+    // It may change while the book is asked.
+    unsettled.delete(pool);
+    try {
+      const answer = await book.askPools({ does: "settle", pool, facts: known.facts, closed: known.isDeleted ?? false });
+      if (answer.kind === "done") return "done";
+    } catch (error) {
+      unsettled.add(pool);
+      throw error;
+    }
+    unsettled.add(pool);
+    return "later";
+  }
+
+  async function count(pool: PoolKey): Promise<Outcome> {
+    const store = storeOf(pool);
+    const object = await read<AddressPool>(store, objectKey(pool));
+    if (!object) return "none";
+    const counts = spaces.counts(pool);
+    countedAt.set(pool, clock.now());
+    if (semanticEqual(object.status?.ipAddresses, counts)) return "done";
+    return outcomeOf(
+      await store.write(
+        updateRequest({ ...object, status: { ...object.status, ipAddresses: counts } } as AddressPool, POOL_WRITER, "status"),
+      ),
+    );
+  }
+
+  async function end(pool: PoolKey): Promise<Outcome> {
+    const store = storeOf(pool);
+    const object = await read<AddressPool>(store, objectKey(pool));
+    if (!object?.metadata?.deletionTimestamp) return "none";
+    const answer = await book.askPools({ does: "forget", pool });
+    if (answer.kind !== "done") {
+      followed.addresses.mustRead();
+      return "later";
+    }
+    return unhold(store, object, POOL_FINALIZER, POOL_WRITER);
+  }
+
+  function storeOf(pool: PoolKey): WrittenStore {
+    return poolStores[partsOfPoolKey(pool).kind];
+  }
+
+  return new Frame<Work>(ports, {
+    rows,
+    keeps: [addresses, claims, ...kinds],
+    follows: () => [Object.values(followed)],
+    work: { plan, write, nameOf: ({ step, key }) => `${step} ${key}`, atOnce: AT_ONCE },
+    goesOn: (round: Round) => round.begun > 0 && plan().length > 0,
+    due(isRefused) {
+      const now = clock.now();
+      const times: number[] = [];
+      for (const key of claims.keys) {
+        const claim = claims.get(key);
+        if (claim?.deletedAt === undefined || !claim.isHeld || isRefused(`release ${key}`)) continue;
+        const at = releaseAt(claim);
+        if (at !== undefined) times.push(at);
+      }
+      for (const key of addresses.keys) {
+        const at = isRefused(`drop ${key}`) ? undefined : dropAt(key);
+        if (at !== undefined) times.push(at);
+      }
+      for (const [key] of allPools()) {
+        if (isCountStale(key) && !isRefused(`count ${key}`)) times.push(Math.max(now, (countedAt.get(key) ?? 0) + COUNT_MS));
+      }
+      return times.length > 0 ? leastOf(times) : undefined;
+    },
+  }).pass;
+}
+
+function nameIn(key: string): string {
+  return key.slice(key.indexOf("/") + 1);
+}
+
+function objectKey(pool: PoolKey): string {
+  const { namespace, name } = partsOfPoolKey(pool);
+  return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** undefined = there is none. */
+async function read<T extends KubeObject>(store: WrittenStore, key: string): Promise<T | undefined> {
+  const slash = key.indexOf("/");
+  const named = { namespace: slash < 0 ? "" : key.slice(0, slash), name: key.slice(slash + 1) };
+  const [text] = await store.objectsNamed([named]);
+  return text ? readObject<T>(text) : undefined;
+}
+
+/** Takes a finalizer away from the version that was read. */
+async function unhold(store: WrittenStore, object: KubeObject, finalizer: string, writer: Writer): Promise<Outcome> {
+  const { finalizers = [], ...metadata } = object.metadata ?? {};
+  const rest = finalizers.filter((one) => one !== finalizer);
+  if (rest.length === finalizers.length) return "none";
+  return outcomeOf(
+    await store.write(updateRequest({ ...object, metadata: { ...metadata, ...(rest.length > 0 && { finalizers: rest }) } }, writer)),
+  );
+}

@@ -1,0 +1,159 @@
+/** The controller of pools on the frame, with the stores of claims, addresses and pools, and the book in that of addresses. */
+import type { AddressClaim, AddressPool, PoolAddress, PoolKind, PoolSpec } from "../../../src/api/registry/ipam/ipam";
+import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
+import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
+import type { KubeObject } from "../../../src/api/meta/kubernetes";
+import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../../../src/api/rpc/pool-book";
+import type { DeleteOptionsRequest, WriteResult } from "../../../src/api/rpc/store";
+import { GuardedPools, type RangeOfServices } from "../../../src/pools/guarded-pools";
+import { PoolBook, type PoolRow } from "../../../src/pools/pool-book";
+import { poolsPass } from "../../../src/pools/pools-pass";
+import { seededRandom } from "../sim/platform/seeded-random";
+import { ControllerWorld } from "../worlds/controller-world";
+import { createRequest } from "../worlds/store-world";
+
+type Kind = "claims" | "addresses" | "pools" | "globalPools";
+
+const OF_KIND = { InClusterIPPool: "pools", GlobalInClusterIPPool: "globalPools" } as const satisfies Record<PoolKind, Kind>;
+
+const OPTIONS = { group: IPAM_GROUP };
+
+function claimOf(name: string, pool: string, kind: PoolKind = "InClusterIPPool", metadata: KubeObject["metadata"] = {}): AddressClaim {
+  return { metadata: { namespace: "ns", ...metadata, name }, spec: { poolRef: { apiGroup: IPAM_GROUP, kind, name: pool } } };
+}
+
+export class PoolsWorld {
+  readonly world: ControllerWorld<Kind>;
+  readonly rows = new Map<string, PoolRow>();
+  readonly book: PoolBook;
+  serviceRanges: RangeOfServices[] = [];
+  /** asked before each question to the book: an error = it does not arrive */
+  bookFault: (question: PoolQuestion) => Error | undefined = () => undefined;
+
+  /** @param dieAt the number of the place where the controller dies; 0 = it does not */
+  constructor(dieAt = 0, historyEntries = 10_000) {
+    this.book = new PoolBook({
+      clock: { now: () => this.world.now },
+      storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
+      rows: {
+        load: () => [...this.rows],
+        save: (pool, row) => void this.rows.set(pool, row),
+        remove: (pool) => void this.rows.delete(pool),
+      },
+    });
+    this.world = new ControllerWorld<Kind>({
+      definitions: {
+        claims: addressClaimsDefinition,
+        addresses: poolAddressesDefinition,
+        pools: poolDefinitions.InClusterIPPool,
+        globalPools: poolDefinitions.GlobalInClusterIPPool,
+      },
+      extensions: {
+        addresses: this.book.around({}),
+        pools: this.#guarded("InClusterIPPool").around({}),
+        globalPools: this.#guarded("GlobalInClusterIPPool").around({}),
+      },
+      dieAt,
+      historyEntries,
+      make: ({ stores: { claims, addresses, pools, globalPools }, called, ...ports }) =>
+        poolsPass({
+          ...{ ...ports, claims, addresses },
+          pools: { InClusterIPPool: pools, GlobalInClusterIPPool: globalPools },
+          book: { askPools: async (question) => (await called(`book ${question.does}`, () => this.#asked(question)))() },
+        }),
+    });
+  }
+
+  pass(ms: number): Promise<void> {
+    return this.world.pass(ms);
+  }
+
+  /** Creates a pool; its namespace makes it one of a namespace. */
+  pool(name: string, spec: PoolSpec, metadata: KubeObject["metadata"] = { namespace: "ns" }): Promise<WriteResult> {
+    const kind = metadata.namespace === undefined ? "globalPools" : "pools";
+    const object: AddressPool = { metadata: { ...metadata, name }, spec: { prefix: 24, ...spec } };
+    return this.#create(kind, object);
+  }
+
+  async updatePool(name: string, spec: PoolSpec, metadata: KubeObject["metadata"] = {}): Promise<WriteResult> {
+    const stored = this.objectOf<AddressPool>("pools", `ns/${name}`);
+    const object = { ...stored, metadata: { ...stored?.metadata, ...metadata }, spec: { ...stored?.spec, ...spec } };
+    return this.world.stores.pools.update(object, OPTIONS);
+  }
+
+  claim(name: string, pool: string, kind: PoolKind = "InClusterIPPool", metadata: KubeObject["metadata"] = {}): Promise<WriteResult> {
+    return this.#create("claims", claimOf(name, pool, kind, metadata));
+  }
+
+  /** Claims that are made at once. */
+  claimsAtOnce(names: readonly string[], pool: string): Promise<WriteResult[]> {
+    const { scheduler, stores } = this.world;
+    return scheduler.run(Promise.all(names.map((name) => stores.claims.store.write(createRequest(claimOf(name, pool), OPTIONS)))));
+  }
+
+  /** An address that no controller made. */
+  address(name: string, address: string, pool: string, metadata: KubeObject["metadata"] = {}): Promise<WriteResult> {
+    const object: PoolAddress = {
+      metadata: { namespace: "ns", ...metadata, name },
+      spec: { claimRef: { name }, poolRef: { apiGroup: IPAM_GROUP, kind: "InClusterIPPool", name: pool }, address, prefix: 24 },
+    };
+    return this.#create("addresses", object);
+  }
+
+  remove(kind: Kind, key: string, options: Partial<DeleteOptionsRequest> = {}): Promise<WriteResult> {
+    const slash = key.indexOf("/");
+    return this.world.stores[kind].delete(key.slice(slash + 1), options, slash < 0 ? "" : key.slice(0, slash));
+  }
+
+  objectOf<T extends KubeObject>(kind: Kind, key: string): T | undefined {
+    const stored = this.world.stores[kind].storage.objectGet(key);
+    return stored && (JSON.parse(stored.data) as T);
+  }
+
+  /** `name address` of each address. */
+  get given(): string[] {
+    return this.world.objects<PoolAddress>("addresses").map(({ metadata, spec }) => `${metadata?.name ?? ""} ${spec?.address ?? ""}`);
+  }
+
+  /** `name reason address` of each claim. */
+  get claims(): string[] {
+    return this.world.objects<AddressClaim>("claims").map(({ metadata, status }) => {
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      return `${metadata?.name ?? ""} ${ready?.reason ?? "-"} ${status?.addressRef?.name ?? "-"}`;
+    });
+  }
+
+  /** `used/total outOfRange` of a pool. */
+  counts(name: string): string {
+    const { used, total, free, outOfRange } = this.objectOf<AddressPool>("pools", `ns/${name}`)?.status?.ipAddresses ?? {};
+    return `${used}/${total} free ${free} outside ${outOfRange}`;
+  }
+
+  #create(kind: Kind, object: KubeObject): Promise<WriteResult> {
+    return this.world.stores[kind].create(object, OPTIONS);
+  }
+
+  /** The answer is taken behind the call, so that a death before it loses the answer alone. */
+  #asked(question: PoolQuestion): () => Promise<PoolAnswer> {
+    const fault = this.bookFault(question);
+    const answer = fault ? undefined : this.book.askPools(question);
+    return () => answer ?? Promise.reject(fault ?? new Error("no answer"));
+  }
+
+  #guarded(kind: PoolKind): GuardedPools {
+    const book: PoolBookRpc = { askPools: (question) => this.#asked(question)() };
+    return new GuardedPools({
+      clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
+      random: seededRandom(kind === "InClusterIPPool" ? 5 : 6),
+      definition: poolDefinitions[kind],
+      kind,
+      book: () => book,
+      serviceRanges: () => Promise.resolve(this.serviceRanges),
+      exists: (pool) => {
+        const [of, namespace = "", name = ""] = pool.split("/");
+        const stored = this.world.stores[OF_KIND[of as PoolKind]].storage.objectGet(namespace === "" ? name : `${namespace}/${name}`);
+        return Promise.resolve(stored !== undefined);
+      },
+    });
+  }
+}

@@ -1,0 +1,252 @@
+import { describe, expect, it } from "vitest";
+import type { AddressPool, PoolAddress } from "../../../src/api/registry/ipam/ipam";
+import type { WriteResult } from "../../../src/api/rpc/store";
+import { prefixesIn } from "../../../src/core/net/prefix";
+import { PoolsWorld } from "../../support/pools/pools-world";
+
+const SOON = 3_000;
+const LATE = 60_000;
+
+/** `201`, or code and message of the refusal. */
+function shown(answer: WriteResult): string {
+  return answer.ok ? String(answer.code) : `${answer.status.code} ${answer.status.message}`;
+}
+
+/** A pool of 10.0.0.1 to 10.0.0.9, three of which are used. */
+async function used(): Promise<PoolsWorld> {
+  const world = new PoolsWorld();
+  await world.pool("p", { addresses: ["10.0.0.1-10.0.0.9"] });
+  for (const name of ["a", "b", "c"]) {
+    await world.claim(name, "p");
+    await world.pass(SOON);
+  }
+  return world;
+}
+
+const IN_USE = "400 Pool has IPAddresses allocated. Cannot delete Pool until all IPAddresses have been removed.";
+
+describe("a pool in use", () => {
+  it("deletion: refused in upstream's words; with upstream's annotation it waits for the last address", async () => {
+    const world = await used();
+    expect(shown(await world.remove("pools", "ns/p"))).toBe(IN_USE);
+    await world.updatePool("p", {}, { annotations: { "ipam.cluster.x-k8s.io/skip-validate-delete-webhook": "" } });
+    expect(shown(await world.remove("pools", "ns/p"))).toBe("200");
+    await world.claim("late", "p");
+    await world.pass(SOON);
+    expect(world.claims).toEqual(["a Ready a", "b Ready b", "c Ready c", "late PoolNotReady -"]);
+    for (const name of ["a", "b"]) await world.remove("claims", `ns/${name}`);
+    await world.pass(SOON);
+    expect([world.given, world.world.names("pools")]).toEqual([["c 10.0.0.3"], ["p"]]);
+    await world.remove("claims", "ns/c");
+    await world.pass(SOON);
+    expect([world.given, world.world.names("pools"), [...world.rows]]).toEqual([[], [], []]);
+  });
+
+  it("shrunk below what is used: refused in upstream's words; with our annotation what is outside is counted, and stays", async () => {
+    const world = await used();
+    const refused = await world.updatePool("p", { addresses: ["10.0.0.2", "10.0.0.5-10.0.0.9"] });
+    expect(shown(refused)).toBe("400 pool addresses do not contain allocated addresses: [10.0.0.1-10.0.0.1 10.0.0.3-10.0.0.3]");
+    const kept = { annotations: { "servicenet.dev/keep-out-of-range": "true" } };
+    expect(shown(await world.updatePool("p", { addresses: ["10.0.0.2", "10.0.0.5-10.0.0.9"] }, kept))).toBe("200");
+    await world.claim("d", "p");
+    await world.pass(SOON);
+    expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.2", "c 10.0.0.3", "d 10.0.0.5"]);
+    expect(world.counts("p")).toBe("4/6 free 2 outside 2");
+    // Nothing more is lost by the next change.
+    expect(shown(await world.updatePool("p", { addresses: ["10.0.0.2", "10.0.0.5-10.0.0.8"] }, { annotations: {} }))).toBe("200");
+    await world.pool("q", { addresses: ["10.0.0.3-10.0.0.4"] });
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.3-10.0.0.4"] }))).toBe(
+      '422 InClusterIPPool.ipam.cluster.x-k8s.io "q" is invalid: spec.addresses: Invalid value: ["10.0.0.3-10.0.0.4"]: ' +
+        'IPAddress "ns/c" of InClusterIPPool "ns/p" has 10.0.0.3',
+    );
+  });
+
+  it("a dry run: is judged, and changes nothing", async () => {
+    const world = await used();
+    const before = JSON.stringify([...world.rows]);
+    expect(shown(await world.remove("pools", "ns/p", { dryRun: true }))).toBe(IN_USE);
+    for (const name of ["a", "b", "c"]) await world.remove("claims", `ns/${name}`);
+    await world.pass(SOON);
+    expect(shown(await world.remove("pools", "ns/p", { dryRun: true }))).toBe("200");
+    expect(JSON.stringify([...world.rows])).toBe(before);
+  });
+});
+
+describe("pools that meet", () => {
+  const overlaps = (other: string): string =>
+    `422 InClusterIPPool.ipam.cluster.x-k8s.io "q" is invalid: spec.addresses: Invalid value: ["10.0.0.128/25"]: overlaps with ${other}`;
+
+  it("refused with the name of the other, in either scope, at creation and at change", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", { addresses: ["10.0.0.0/24"] }, {});
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.128/25"] }))).toBe(overlaps('GlobalInClusterIPPool "p"'));
+    expect(shown(await world.pool("q", { addresses: ["10.0.1.0/25"] }))).toBe("201");
+    expect(shown(await world.updatePool("q", { addresses: ["10.0.0.128/25"] }))).toBe(overlaps('GlobalInClusterIPPool "p"'));
+    expect(shown(await world.pool("r", { addresses: ["10.0.1.100"] }, {}))).toContain('overlaps with InClusterIPPool "ns/q"');
+    // What a pool does not give out is free for others.
+    expect(shown(await world.pool("s", { addresses: ["10.0.2.0/24"], excludedAddresses: ["10.0.2.128/25"] }))).toBe("201");
+    expect(shown(await world.pool("t", { addresses: ["10.0.2.128-10.0.2.200"] }))).toBe("201");
+  });
+
+  it("accepted where both have NAT domains that differ; then both give the same address", async () => {
+    const world = new PoolsWorld();
+    const nat = (domain: string) => ({ namespace: "ns", annotations: { "servicenet.dev/nat-domain": domain } });
+    await world.pool("p", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("x"));
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("x")))).toContain("overlaps");
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.1-10.0.0.9"] }))).toContain("overlaps");
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("y")))).toBe("201");
+    await world.claim("a", "p");
+    await world.claim("b", "q");
+    await world.pass(SOON);
+    expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
+    const moved = await world.updatePool("q", {}, { annotations: { "servicenet.dev/nat-domain": "x" } });
+    expect(shown(moved)).toContain("overlaps");
+  });
+
+  it("ranges of Services: count as pools", async () => {
+    const world = new PoolsWorld();
+    world.serviceRanges = [{ name: "kubernetes", natDomain: "", prefixes: prefixesIn(["10.0.0.0/16", "fd00::/112"]) }];
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.128/25"] }))).toBe(overlaps('ServiceCIDR "kubernetes" (10.0.0.0/16)'));
+    expect(shown(await world.pool("q", { addresses: ["10.1.0.128/25"] }))).toBe("201");
+  });
+
+  it("at once: one of them comes to be", async () => {
+    const world = new PoolsWorld();
+    const { scheduler, stores } = world.world;
+    const make = (kind: "pools" | "globalPools", namespace: string): Promise<WriteResult> => {
+      const object: AddressPool = {
+        metadata: { name: "p", ...(namespace && { namespace }) },
+        spec: { addresses: ["10.0.0.0/24"], prefix: 24 },
+      };
+      const options = {
+        dryRun: false,
+        fieldManager: "t",
+        fieldValidation: "Ignore",
+        force: false,
+        group: "ipam.cluster.x-k8s.io",
+      } as const;
+      return stores[kind].store.write({
+        verb: "create",
+        namespace,
+        object: JSON.stringify(object),
+        options: { ...options, version: "v1alpha2" },
+      });
+    };
+    const answers = await scheduler.run(Promise.all([make("pools", "ns"), make("globalPools", ""), make("pools", "other")]));
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+  });
+});
+
+describe("a write of a pool that comes to nothing", () => {
+  it("an answer of the book that is lost: 503, and the pool's place is free again", async () => {
+    const world = new PoolsWorld();
+    world.bookFault = ({ does }) => (does === "claim" ? new Error("lost") : undefined);
+    expect(shown(await world.pool("p", { addresses: ["10.0.0.0/24"] }))).toContain("503 ");
+    world.bookFault = () => undefined;
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.0/24"] }))).toBe("201");
+  });
+
+  it("a death behind the claim of a new pool: what overlaps it is refused while the write may come, and then accepted", async () => {
+    const world = new PoolsWorld();
+    const facts = { family: "IPv4", intervals: [["167772160", "167772415"]], natDomain: "" } as const;
+    await world.book.askPools({
+      does: "claim",
+      pool: "InClusterIPPool/ns/lost",
+      token: "t",
+      facts,
+      before: null,
+      mayShrink: false,
+      dryRun: false,
+    });
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.0/24"] }))).toContain('overlaps with InClusterIPPool "ns/lost"');
+    await world.pass(LATE);
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.0/24"] }))).toBe("201");
+    expect([...world.rows.keys()]).toEqual(["InClusterIPPool/ns/q"]);
+  });
+
+  it("a death behind the claim of a change: the pool gives what both states have, and all of its own when the controller has settled it", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", { addresses: ["10.0.0.1-10.0.0.2"] });
+    await world.pass(SOON);
+    const [row] = [...world.rows.values()];
+    const facts = { family: "IPv4", intervals: [["167772162", "167772163"]], natDomain: "" } as const;
+    await world.book.askPools({
+      does: "claim",
+      pool: "InClusterIPPool/ns/p",
+      token: "t",
+      facts,
+      before: row?.facts ?? null,
+      mayShrink: false,
+      dryRun: false,
+    });
+    await world.claim("a", "p");
+    await world.pass(SOON);
+    expect(world.given).toEqual([]);
+    await world.pass(LATE);
+    expect(world.given).toEqual(["a 10.0.0.1"]);
+    expect([...world.rows.values()]).toEqual([row]);
+  });
+
+  it("a death behind the close of a deletion: the pool gives nothing at first, and is open again when the controller has settled it", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", { addresses: ["10.0.0.1-10.0.0.2"] });
+    await world.pass(SOON);
+    await world.book.askPools({ does: "close", pool: "InClusterIPPool/ns/p", token: "t", inUse: false, dryRun: false });
+    await world.claim("a", "p");
+    await world.pass(SOON);
+    expect(world.given).toEqual([]);
+    await world.pass(LATE);
+    expect(world.given).toEqual(["a 10.0.0.1"]);
+  });
+
+  it("a pool whose finalizer somebody takes away by force: nobody is held up by it", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", { addresses: ["10.0.0.0/24"] });
+    await world.pass(SOON);
+    world.world.stores.pools.storage.objectDelete("ns/p");
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.0/24"] }))).toBe("201");
+  });
+});
+
+describe("an address that a client makes", () => {
+  it("refused where another object has it, or another pool covers it", async () => {
+    const world = await used();
+    await world.pool("q", { addresses: ["10.0.1.1-10.0.1.9"] });
+    const refused = (name: string, why: string): string =>
+      `422 IPAddress.ipam.cluster.x-k8s.io "${name}" is invalid: spec.address: Invalid value: ${why}`;
+    expect(shown(await world.address("x", "10.0.0.2", "p"))).toBe(refused("x", '"10.0.0.2": IPAddress "ns/b" has it'));
+    expect(shown(await world.address("x", "10.0.1.2", "p"))).toBe(refused("x", '"10.0.1.2": it belongs to InClusterIPPool "ns/q"'));
+    expect(shown(await world.address("x", "10.0.0.4", "p"))).toBe("201");
+    await world.claim("d", "p");
+    await world.pass(SOON);
+    expect(world.objectOf<PoolAddress>("addresses", "ns/d")?.spec?.address).toBe("10.0.0.5");
+  });
+
+  it("one that comes to be while the controller picks: the claim gets the next one", async () => {
+    const world = await used();
+    world.world.fault = (call) => {
+      if (call !== "addresses objectsNamed") return undefined;
+      world.world.fault = () => undefined;
+      void world.world.stores.addresses.store.write({
+        verb: "create",
+        namespace: "ns",
+        object: JSON.stringify({
+          metadata: { name: "x", namespace: "ns" },
+          spec: {
+            claimRef: { name: "x" },
+            poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "p" },
+            ...{ address: "10.0.0.4", prefix: 24 },
+          },
+        }),
+        options: { ...OPTIONS, version: "v1beta2" },
+      });
+      return undefined;
+    };
+    await world.claim("d", "p");
+    await world.pass(LATE);
+    expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.2", "c 10.0.0.3", "d 10.0.0.5", "x 10.0.0.4"]);
+    expect(world.claims).toContain("d Ready d");
+  });
+});
+
+const OPTIONS = { dryRun: false, fieldManager: "t", fieldValidation: "Ignore", force: false, group: "ipam.cluster.x-k8s.io" } as const;

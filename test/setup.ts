@@ -2,7 +2,7 @@ import { afterEach, expect } from "vitest";
 import { systemClock } from "../durable-objects/platform/ports";
 import { CLUSTER_GONE } from "../src/tenancy/rpc";
 import { diskState } from "../src/worker/routing/disk-state";
-import { wiped } from "./support/runtime/wiped";
+import { areKept, wiped } from "./support/runtime/wiped";
 
 const DEATHS: readonly string[] = [CLUSTER_GONE, "Application called abortAllDurableObjects()."];
 
@@ -12,7 +12,7 @@ const WITHOUT_OBJECTS = "/test/object/access/placed-stubs.test.ts";
 /** Durable Objects and KV start empty in every test that uses them; others do not pay the 8 ms. */
 afterEach(async () => {
   const path = expect.getState().testPath ?? "";
-  if (path.includes("/test/object/") && !path.endsWith(WITHOUT_OBJECTS)) await wiped();
+  if (path.includes("/test/object/") && !path.endsWith(WITHOUT_OBJECTS) && !areKept()) await wiped();
 });
 
 /** What an isolate knows of its disk is for one test: all files share an isolate. */

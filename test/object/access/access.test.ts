@@ -1,7 +1,8 @@
 /** Access control as clients meet it: the whole Worker with tokens, rules and real stores. Upstream's answers are in the titles. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { clusterRecord } from "../../../durable-objects/peers/peers";
 import { AccessWorld } from "../../support/access/access-world";
+import { keepObjects } from "../../support/runtime/wiped";
 import { PATIENCE } from "../../support/objects/patience";
 import { freshCluster } from "../../support/objects/store-stubs";
 
@@ -17,7 +18,9 @@ const binding = (name: string, role: string, user: string, kind = "User") => ({
 const now = Date.now;
 let laterMs = 0;
 let world: AccessWorld;
-beforeEach(async () => (world = await new AccessWorld().begin()));
+/** one that several tests share */
+let kept: AccessWorld | undefined;
+beforeEach(async () => (world = kept ?? (await new AccessWorld().begin())));
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -33,6 +36,10 @@ async function comesTo(code: number, ask: () => Promise<number>): Promise<void> 
 }
 
 describe("authentication", () => {
+  keepObjects();
+  beforeAll(async () => (kept = await new AccessWorld().begin()));
+  afterAll(() => void (kept = undefined));
+
   it.each(["", undefined])(
     "every answer, with token %j: browsers neither guess its type nor run it nor frame it, and it has a name",
     async (token) => {

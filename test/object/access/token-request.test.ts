@@ -1,8 +1,9 @@
 /** Tokens of service accounts: POST serviceaccounts/NAME/token, and what such a token is good for. Texts: upstream's. */
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { decodeProtobuf } from "../../../src/api/schema/protobuf/decode-protobuf";
 import { TokenRequestSchema } from "../../../src/api/schema/kinds/authentication";
 import { AccessWorld, type Answer, type AskOptions } from "../../support/access/access-world";
+import { keepObjects } from "../../support/runtime/wiped";
 
 const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -12,10 +13,10 @@ const WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 const LATER_MS = 31_000;
 
 let world: AccessWorld;
-beforeEach(async () => {
+async function begin(): Promise<void> {
   world = await new AccessWorld().begin();
   await world.make(ACCOUNTS, { metadata: { name: "robot" } });
-});
+}
 afterEach(() => vi.useRealTimers());
 
 async function uidOf(path: string): Promise<string> {
@@ -57,6 +58,8 @@ async function bind(): Promise<void> {
 }
 
 describe("the answer", () => {
+  beforeEach(begin);
+
   it("a request that says nothing: a token of an hour for this API, and what upstream fills in", async () => {
     const before = Math.floor(Date.now() / 1_000);
     const { code: status, body } = await world.ask("POST", `${ACCOUNTS}/robot/token`, { body: {} });
@@ -132,6 +135,8 @@ describe("the answer", () => {
 });
 
 describe("what a token is good for", () => {
+  beforeEach(begin);
+
   it("its user has the rights of the account's bindings, in its own cluster alone", async () => {
     await bind();
     const token = await tokenOf();
@@ -196,7 +201,14 @@ const pod = (name: string, serviceAccountName: string, nodeName?: string): objec
   spec: { serviceAccountName, ...(nodeName === undefined ? {} : { nodeName }), containers: [{ name: "c", image: "i" }] },
 });
 
-describe("refusals", () => {
+describe("requests that are refused", () => {
+  keepObjects();
+  beforeAll(async () => {
+    await begin();
+    await world.make(PODS, pod("theirs", "other"));
+    await world.make(PODS, pod("mine", "robot"));
+  });
+
   const SECONDS = 'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: ';
   it.each<[what: string, spec: object, options: Parameters<typeof request>[1], code: number, message: string]>([
     ["an account that is not there", {}, { name: "nobody" }, 404, 'serviceaccounts "nobody" not found'],
@@ -266,11 +278,13 @@ describe("refusals", () => {
       'Operation cannot be fulfilled on Pod "mine": the UID in the bound object reference (u) does not match the UID in record. The object might have been deleted and then recreated',
     ],
   ])("%s: refused", async (_, spec, options, status, message) => {
-    await world.make(PODS, pod("theirs", "other"));
-    await world.make(PODS, pod("mine", "robot"));
     const answer = await request(spec, options);
     expect([answer.code, answer.body.message]).toEqual([status, message]);
   });
+});
+
+describe("refusals", () => {
+  beforeEach(begin);
 
   it("other methods than POST: not allowed", async () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE"])

@@ -1,6 +1,7 @@
 /** The record of one cluster, in an object named by the cluster's name. A shell: the rules are in src/tenancy/cluster-record. */
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
+import type { QuotaAmounts } from "../src/api/rpc/namespace-quotas";
 import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
 import type { Location } from "../src/core/config/location";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
@@ -54,6 +55,10 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
 
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {
     return this.#brain.setControllers(list);
+  }
+
+  setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }> {
+    return this.#brain.setQuotas(hard);
   }
 
   remove(id?: string): Promise<ClusterState> {

@@ -5,13 +5,12 @@ import type { PlainStorePorts } from "../src/controllers/plain-store";
 import { clustersDefinition } from "../src/api/registry/clusters/definition";
 import { eventsDefinition } from "../src/api/registry/events/definition";
 import { leasesDefinition } from "../src/api/registry/leases/definition";
-import { namespacesDefinition } from "../src/api/registry/namespaces/definition";
 import { resourceQuotasDefinition } from "../src/api/registry/resource-quotas/definition";
 import type { ResourceDefinition } from "../src/api/registry/resource";
 import { IDENTITY_EXPIRY } from "../src/leases/identity/identity-lease";
-import { keptLabelNotes } from "./label-values";
+import { namespacePorts } from "./namespace-ports";
 import { clustersReadable } from "./peers/fleet";
-import { allStores, servicesStore } from "./peers/peers";
+import { allStores } from "./peers/peers";
 import type { Env } from "./platform/env";
 import { poolPorts } from "./pool-ports";
 import { keptQuotaMarks } from "./quota-values";
@@ -27,11 +26,10 @@ const EXPIRIES: ReadonlyMap<ResourceDefinition, ExpiryRule> = new Map([
 export function furtherPorts({ storage }: DurableObjectState, env: Env, setting: StoreSetting): Partial<PlainStorePorts> {
   const { cluster, definition } = setting;
   const quotaPushes = { marks: keptQuotaMarks(storage), stores: () => allStores(env, cluster) };
-  const labelPushes = { notes: keptLabelNotes(storage), services: () => servicesStore(env, cluster), setAlarm: setting.setAlarm };
   const expiry = EXPIRIES.get(definition);
   return {
     ...(definition === resourceQuotasDefinition && { quotaPushes }),
-    ...(definition === namespacesDefinition && { labelPushes }),
+    ...namespacePorts(env, setting, storage),
     ...(definition === clustersDefinition && { readable: clustersReadable(env, cluster, storage) }),
     ...(expiry && { expiry }),
     ...rulesPorts(env, setting, storage),

@@ -1,14 +1,6 @@
 /** The store of one plain resource, named `<cluster>/<resource>.<group>`. A shell: the rules are in src/controllers/plain-store. */
-import { PlainStore, type PlainStorePeers } from "../src/controllers/plain-store";
+import { PlainStore, type PlainStorePeers, type PlainStoreRpc } from "../src/controllers/plain-store";
 import { qualifiedResource } from "../src/api/meta/status";
-import type { ObjectFeed } from "../src/api/rpc/object-feed";
-import type { ValuedStore } from "../src/api/rpc/object-values";
-import type { LinkedStore } from "../src/api/rpc/object-links";
-import type { PolicyRpc } from "../src/api/rpc/policy";
-import type { PoolBookRpc } from "../src/api/rpc/pool-book";
-import type { LabelSource } from "../src/api/rpc/namespace-labels";
-import type { LimitedStore, LimitSource } from "../src/api/rpc/quota";
-import type { ExpiringStoreRpc } from "../src/api/rpc/store";
 import type { Wipeable } from "../src/tenancy/rpc";
 import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
@@ -30,19 +22,10 @@ export class ResourceStore
     "rulesChanging",
     "valuesSince",
     "tellNamespaceLabels",
+    "setNamespaceQuotas",
     "alarm",
   )
-  implements
-    ExpiringStoreRpc,
-    LabelSource,
-    LimitedStore,
-    LimitSource,
-    LinkedStore,
-    ObjectFeed,
-    PolicyRpc,
-    PoolBookRpc,
-    ValuedStore,
-    Wipeable
+  implements PlainStoreRpc, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, RESOURCE_STORE_MIGRATIONS);

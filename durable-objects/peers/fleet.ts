@@ -19,6 +19,7 @@ export function fleetPorts(env: Env): FleetPorts {
       return state;
     },
     setControllers: (name, location, list) => answered(clusterRecord(env, name, location).setControllers(list)),
+    setQuotas: (name, location, hard) => answered(clusterRecord(env, name, location).setQuotas(hard)),
     bootstrap: (id) => answered(servicesStore(env, id).ensureBootstrapped()),
     remove: (name, location, id) => answered(clusterRecord(env, name, location).remove(id)),
     page: (after, limit) => answered(clusterNames(env).page(after, limit)),

@@ -24,6 +24,7 @@ import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../../src/add
 import type { EndpointCountsRpc } from "../../src/endpoints/rpc/endpoint-counts";
 import type { ObjectFeed } from "../../src/api/rpc/object-feed";
 import type { LabelledStore, LabelSource } from "../../src/api/rpc/namespace-labels";
+import type { QuotaSeedingStore } from "../../src/api/rpc/namespace-quotas";
 import type { LimitedStore, LimitSource } from "../../src/api/rpc/quota";
 import type { ValuedStore } from "../../src/api/rpc/object-values";
 import type { VisitListRpc } from "../../src/api/rpc/visits";
@@ -132,7 +133,10 @@ export function servicesStore(
   return storeStub(env, cluster, { group: "", resource: "services" });
 }
 
-export function namespacesStore(env: Env, cluster: string): Remote<StoreRpc & MaintainedStore & LabelSource & ObjectFeed> {
+export function namespacesStore(
+  env: Env,
+  cluster: string,
+): Remote<StoreRpc & MaintainedStore & LabelSource & ObjectFeed & QuotaSeedingStore> {
   return storeStub(env, cluster, { group: "", resource: "namespaces" });
 }
 

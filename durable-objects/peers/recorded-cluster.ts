@@ -5,9 +5,12 @@ import { listCopyKey, storeName } from "../../src/api/store/list/list-copy";
 import { busyKey, directoryKey } from "../../src/tenancy/directory-keys";
 import type { Env } from "../platform/env";
 import { directoryFacts, noteBusy, noteControllers } from "./busy";
-import { allStores, clusterShard, coordinator, recordedObject, servicesStore } from "./peers";
+import { allStores, clusterShard, coordinator, namespacesStore, recordedObject, servicesStore } from "./peers";
 
-type ClusterPorts = Pick<RecordPorts, "wipe" | "tell" | "beginWith" | "noteControllers" | "forget" | "isInDirectory" | "noteBusy">;
+type ClusterPorts = Pick<
+  RecordPorts,
+  "wipe" | "tell" | "beginWith" | "tellQuotas" | "noteControllers" | "forget" | "isInDirectory" | "noteBusy"
+>;
 
 export function recordedCluster(env: Env): ClusterPorts {
   return {
@@ -17,6 +20,7 @@ export function recordedCluster(env: Env): ClusterPorts {
       const begun = await Promise.all([servicesStore(env, id).beginWith(ranges), coordinator(env, id).beginWith(ranges)]);
       if (begun.includes(false)) throw new Error("the cluster has begun with other ranges");
     },
+    tellQuotas: (id, quotas) => namespacesStore(env, id).setNamespaceQuotas(quotas),
     noteControllers: (id, list) => noteControllers(env, id, list ? directoryFacts(list) : undefined),
     async forget(id) {
       const copies = allStores(env, id).map(({ definition }) => listCopyKey(storeName(id, definition)));

@@ -1,5 +1,5 @@
 /** Schema and statements of a cluster's record. */
-import type { BeginningRow, ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
+import type { BeginningRow, ClusterObject, ControllersRow, QuotasRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
 import { hasTables, migrate, type Migration } from "./migrate";
 import type { SqlRow } from "./sql-row";
 
@@ -26,6 +26,7 @@ export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CL
 /** Beside the tables: values that releases without them leave alone. */
 const CONTROLLERS_KEY = "controllers";
 const BEGINNING_KEY = "beginning";
+const QUOTAS_KEY = "quotas";
 const LISTED_KEY = "listed";
 const LIFE_KEY = "noted-life";
 
@@ -79,6 +80,8 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
     controllersLoad: () => storage.kv.get<ControllersRow>(CONTROLLERS_KEY),
     controllersSave: (row) => storage.kv.put(CONTROLLERS_KEY, row),
 
+    quotasLoad: () => storage.kv.get<QuotasRow>(QUOTAS_KEY),
+    quotasSave: (row) => storage.kv.put(QUOTAS_KEY, row),
     beginningLoad: () => storage.kv.get<BeginningRow>(BEGINNING_KEY),
     beginningSave: (row) => storage.kv.put(BEGINNING_KEY, row),
 

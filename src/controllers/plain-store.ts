@@ -16,11 +16,11 @@ import type {
   WriteResult,
 } from "../api/rpc/store";
 import type { AskedPage, FedChanges, FedPage, ObjectFeed } from "../api/rpc/object-feed";
-import type { StoreCursor } from "../api/rpc/object-links";
+import type { LinkedStore, StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
 import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
-import type { HeldLimits, LimitSource } from "../api/rpc/quota";
+import type { HeldLimits, LimitedStore, LimitSource } from "../api/rpc/quota";
 import type { LabelSource } from "../api/rpc/namespace-labels";
 import { qualifiedResource, serviceUnavailable } from "../api/meta/status";
 import { resourceQuotasDefinition } from "../api/registry/resource-quotas/definition";
@@ -37,6 +37,8 @@ import type { AnnouncedWrites } from "./announced-writes";
 import { tellingOwnChanges } from "./compiled-rules";
 import { type AdvertisedKeeper, advertisedKeeper } from "./advertised/advertised-keeper";
 import { LabelPushes, type LabelPushPorts } from "./namespaces/label-pushes";
+import { QuotaSeeds, type QuotaSeedPorts } from "./namespaces/quota-seeds";
+import type { NamespaceQuotas, QuotaSeedingStore } from "../api/rpc/namespace-quotas";
 import { closingNamespaces } from "./namespaces/namespace-closing";
 import { type ContentStore, namespaceContent } from "./namespaces/namespace-content";
 import {
@@ -79,6 +81,8 @@ export interface PlainStorePorts extends ClusterStorePorts {
   quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
   /** of the store of Namespaces: what the store of Services was told of labels, in the same database, and that store */
   labelPushes?: Pick<LabelPushPorts, "notes" | "services" | "setAlarm">;
+  /** of the store of Namespaces: quotas that new ones start with, in the same database, and the store of them */
+  quotaSeeds?: Pick<QuotaSeedPorts, "notes" | "resourceQuotas" | "setAlarm">;
   /** when objects of the store end; absent = never */
   expiry?: ExpiryRule;
   /** of the store of Clusters: awaited before each read; never rejects */
@@ -91,13 +95,26 @@ export interface PlainStorePorts extends ClusterStorePorts {
   policy?(own: ObjectFeed & BatchedStore): CompilingRules;
 }
 
+/** What the object around a plain store answers. */
+export type PlainStoreRpc = ExpiringStoreRpc &
+  LabelSource &
+  LimitedStore &
+  LimitSource &
+  LinkedStore &
+  ObjectFeed &
+  PolicyRpc &
+  PoolBookRpc &
+  QuotaSeedingStore &
+  ValuedStore;
+
 export class PlainStore
   extends ClusterStore
-  implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, LabelSource, PolicyRpc, PoolBookRpc, ValuedStore
+  implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, LabelSource, PolicyRpc, PoolBookRpc, QuotaSeedingStore, ValuedStore
 {
   readonly #advertised: AdvertisedKeeper | undefined;
   readonly #pushes: QuotaPushes | undefined;
   readonly #labels: LabelPushes | undefined;
+  readonly #seeds: QuotaSeeds | undefined;
   readonly #expiry: ObjectExpiry | undefined;
   readonly #announced: AnnouncedWrites | undefined;
   readonly #policy: CompilingRules | undefined;
@@ -110,6 +127,7 @@ export class PlainStore
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
     const labels = ports.labelPushes && new LabelPushes({ ...ports, ...ports.labelPushes, namespaces: () => this.store });
+    const seeds = ports.quotaSeeds && new QuotaSeeds({ ...ports, ...ports.quotaSeeds });
     const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports);
     const serving = new ServingTime(ports.clock);
     const { announced } = ports;
@@ -118,19 +136,24 @@ export class PlainStore
       if (ports.policy) return tellingOwnChanges(around, () => this.#policy);
       return announced?.around(around) ?? around;
     };
-    super(announced || ports.policy ? { ...ports, extended } : ports, pushes?.extension() ?? extensionOf(ports, labels), [
-      ...followedBy(
-        ports,
-        () => this.news,
-        () => this.deliveries,
-      ),
-      ...(advertised ? [advertised] : []),
-      serving,
-    ]);
+    super(
+      announced || ports.policy ? { ...ports, extended } : ports,
+      pushes?.extension() ?? extensionOf(ports, [labels?.extension() ?? {}, seeds?.extension() ?? {}]),
+      [
+        ...followedBy(
+          ports,
+          () => this.news,
+          () => this.deliveries,
+        ),
+        ...(advertised ? [advertised] : []),
+        serving,
+      ],
+    );
     this.#serving = serving;
     this.#ports = ports;
     this.#pushes = pushes;
     this.#labels = labels;
+    this.#seeds = seeds;
     const { clock, expiry: rule } = ports;
     const ends = (of: ExpiryRule): ObjectExpiry =>
       new ObjectExpiry({ rule: of, clock, storage: () => this.store.storage, write: (request) => this.write(request) });
@@ -203,11 +226,18 @@ export class PlainStore
   override async maintain(): Promise<void> {
     await this.#pushes?.push();
     await this.#labels?.tell();
+    await this.#seeds?.make();
   }
 
   /** The object's alarm went off; only the store of Namespaces sets one. */
   async alarm(): Promise<void> {
-    await this.#labels?.tell();
+    await Promise.all([this.#labels?.tell(), this.#seeds?.make()]);
+  }
+
+  setNamespaceQuotas(quotas: NamespaceQuotas): Promise<void> {
+    if (!this.#seeds) return Promise.reject(new Error("namespaces start in the store of Namespaces"));
+    this.#seeds.set(quotas);
+    return Promise.resolve();
   }
 
   /** See LabelSource. */
@@ -322,7 +352,8 @@ function pushesOf(
   return new QuotaPushes({ clock, random, recorder, marks: quotaPushes.marks, quotas: () => own().store, stores, isUnused });
 }
 
-function extensionOf(ports: PlainStorePorts, labels: LabelPushes | undefined): StoreExtension<undefined> | undefined {
+/** `parts`: what of the store of Namespaces looks at changes, besides their end. */
+function extensionOf(ports: PlainStorePorts, parts: readonly StoreExtension<undefined>[]): StoreExtension<undefined> | undefined {
   const { clock, recorder, definition, peers } = ports;
   if (definition.resource !== "namespaces") return undefined;
   const used = new UsedStores(clock, peers.entered);
@@ -330,19 +361,14 @@ function extensionOf(ports: PlainStorePorts, labels: LabelPushes | undefined): S
   const close = (namespace: TerminatingNamespace): Promise<unknown> => closeEverywhere(content(), namespace);
   const fence = (namespace: TerminatingNamespace): Promise<EmptyingProgress> => emptyEverywhere(content(), namespace);
   const closing = closingNamespaces({ clock, close });
-  const telling = labels?.extension();
+  const all = [closing, ...parts];
   return {
-    ...closing,
-    ...(telling && {
-      ...telling,
-      committed(change, operation) {
-        closing.committed?.(change, operation);
-        telling.committed?.(change, operation);
-      },
-      settled: async (operation) => {
-        await Promise.all([closing.settled?.(operation), telling.settled?.(operation)]);
-      },
-    }),
+    committed: (change, operation) => all.forEach((part) => part.committed?.(change, operation)),
+    settled: async (operation) => {
+      await Promise.all(all.map(async (part) => part.settled?.(operation)));
+    },
+    writeUndone: () => parts.forEach((part) => part.writeUndone?.()),
+    turnLost: () => parts.forEach((part) => part.turnLost?.()),
     ...fencingNamespaces({ clock, recorder, mustBeEmpty: () => !peers.endsNamespaces(), fence }),
   };
 }

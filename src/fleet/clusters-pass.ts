@@ -4,7 +4,8 @@
  *
  *   dies behind                     what there is                                   what the next pass does
  *   look, open                      perhaps a cluster that its status lacks         opens again, which changes nothing
- *   setControllers, bootstrap       the cluster, and the record tells its objects   the same again
+ *   setControllers, setQuotas,      the cluster, and the record tells its objects   the same again
+ *   bootstrap                       the cluster, and the record tells its objects   the same again
  *   the status                      everything                                      finds the step done, or takes the annotation of an adopted one away
  *   the object of an adopted one    it, with the annotation of the life             looks, and begins nothing; takes the list of controllers
  *   look of an end                  the cluster, or its deletion                    looks again
@@ -181,9 +182,13 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const state = told ? await fleet.look(name, locationOf(told.id)) : await fleet.listed(name, stamp);
     if (state.phase !== "active") return "none";
     const location = locationOf(state.id);
-    const { serviceRanges } = state;
+    const { serviceRanges, quotas } = state;
     // The list of controllers may change meanwhile: the object takes it when nobody can change it unseen.
-    const spec = { ...(location !== undefined && { location }), ...(serviceRanges && { serviceCIDRs: [...serviceRanges] }) };
+    const spec = {
+      ...(location !== undefined && { location }),
+      ...(serviceRanges && { serviceCIDRs: [...serviceRanges] }),
+      ...(quotas && { quotas }),
+    };
     const object: Cluster = { metadata: { name, annotations: { [ADOPTED_ANNOTATION]: state.id } }, spec };
     const answer = await clusters.write(createRequest(object, WRITER));
     return !answer.ok && answer.status.code === 409 ? "done" : outcomeOf(answer);
@@ -227,7 +232,15 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       if (!told.isTold) return "later";
       state = told.state;
     }
-    // The record goes on telling the list.
+    const { quotas } = object.spec ?? {};
+    const limits = quotas && Object.keys(quotas).length > 0 ? quotas : null;
+    if (isRoot && limits && state.phase === "absent") state = await fleet.open(name, place, ranges);
+    if (state.phase === "active" && !semanticEqual(state.quotas ?? null, limits)) {
+      const told = await fleet.setQuotas(name, place, limits);
+      if (!told.isTold) return "later";
+      state = told.state;
+    }
+    // The record goes on telling the list, or the quotas.
     if (state.phase === "active" && state.isTold === false) return "later";
     // What was there has what it begins with, or gets it with its next use: it is not woken for this.
     if (!isRoot && state.phase === "active" && !isAdopted(object)) await fleet.bootstrap(state.id);

@@ -3,6 +3,7 @@
  *
  * `location`: near which the record of a name is made by its first call; undefined = near the caller.
  */
+import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
 import type { ControllerList } from "../core/config/controllers";
 import type { Location } from "../core/config/location";
 import type { ClusterState, ListedCluster } from "../tenancy/rpc";
@@ -22,6 +23,8 @@ export interface FleetPorts {
     location: Location | undefined,
     list: ControllerList | null,
   ): Promise<{ state: ClusterState; isTold: boolean }>;
+  /** the same for the quota with which new namespaces start; null = none */
+  setQuotas(name: string, location: Location | undefined, hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }>;
   /** makes what a cluster begins with */
   bootstrap(id: string): Promise<void>;
   /** begins the deletion of the cluster if its life has this id; another one stays */

@@ -17,6 +17,7 @@
  * - A list of controllers is stored, then told to every object. Who has not heard is told again by the alarm. Stores hear first: when a controller begins
  *   to look at everything, no store leaves out a poke any more.
  */
+import type { NamespaceQuotas, QuotaAmounts } from "../api/rpc/namespace-quotas";
 import { inParallel } from "../core/base/in-parallel";
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
@@ -24,7 +25,7 @@ import type { ControllerList, ControllersSetting } from "../core/config/controll
 import { CLUSTER_GONE, type ClusterFacts, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState, type ListedCluster } from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
 import type { Location } from "../core/config/location";
-import type { BeginningRow, ClusterObject, ControllersRow, RecordRow, RecordStorage } from "./record-storage";
+import type { BeginningRow, ClusterObject, ControllersRow, QuotasRow, RecordRow, RecordStorage } from "./record-storage";
 
 /** Objects called at the same time: enough to be quick, few enough for the connections that one invocation may have open. */
 const CALLED_TOGETHER = 6;
@@ -54,6 +55,8 @@ export interface RecordPorts {
   tell(id: string, object: ClusterObject, setting: ControllersSetting): Promise<void>;
   /** `RangedObject.beginWith` of each object that makes something of the ranges; rejects where the cluster has begun with others */
   beginWith(id: string, serviceRanges: readonly string[]): Promise<void>;
+  /** `QuotaSeedingStore.setNamespaceQuotas` */
+  tellQuotas(id: string, quotas: NamespaceQuotas): Promise<void>;
   /** notes in the directory which controllers cron is not to call */
   noteControllers(id: string, list: ControllerList | null): Promise<void>;
   /** removes what the directory has under the id, copies included */
@@ -99,7 +102,8 @@ export class ClusterRecord implements ClusterRecordRpc {
   resume(): void {
     const { storage, clock } = this.ports;
     const phase = storage.load()?.phase;
-    if (phase === "deleting" || (phase === "active" && (this.#untold() || this.#unfounded()))) this.ports.wakeAt(clock.now());
+    if (phase === "deleting" || (phase === "active" && (this.#untold() || this.#unfounded() || this.#untoldQuotas())))
+      this.ports.wakeAt(clock.now());
   }
 
   async look(): Promise<ClusterState> {
@@ -198,6 +202,39 @@ export class ClusterRecord implements ClusterRecordRpc {
       await this.#tell(id, untold);
     }
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
+  }
+
+  async setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }> {
+    const { storage, clock } = this.ports;
+    await this.#learn();
+    await this.#found();
+    const row = storage.load();
+    if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
+    const untold: QuotasRow = { version: Math.max((storage.quotasLoad()?.version ?? 0) + 1, clock.now()), hard, isTold: false };
+    storage.quotasSave(untold);
+    // After a crash from here on the alarm goes on.
+    this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
+    await this.#tellQuotas(clusterId(this.name, row.life), untold);
+    return { state: this.#stateOf(storage.load()), isTold: this.#untoldQuotas() === undefined };
+  }
+
+  /** Whether the store of Namespaces has heard; where it has not, that is logged. */
+  async #tellQuotas(id: string, { version, hard }: QuotasRow): Promise<boolean> {
+    const { clock, recorder, storage } = this.ports;
+    try {
+      await withTimeout(clock, TELL_TIMEOUT_MS, this.ports.tellQuotas(id, { version, hard }));
+    } catch (error) {
+      recorder.log("warn", "the store of Namespaces has not heard of its quotas", { id, error: String(error) });
+      return false;
+    }
+    const last = storage.quotasLoad();
+    if (last?.version === version && storage.load()?.phase === "active") storage.quotasSave({ ...last, isTold: true });
+    return true;
+  }
+
+  #untoldQuotas(): QuotasRow | undefined {
+    const row = this.ports.storage.quotasLoad();
+    return row?.isTold === false ? row : undefined;
   }
 
   async remove(meant?: string): Promise<ClusterState> {
@@ -372,7 +409,10 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (phase === "active") {
       const controllers = this.ports.storage.controllersLoad()?.list ?? null;
       const { serviceRanges } = this.#beginningOf(row) ?? {};
-      return { phase, id, createdAt, controllers, ...(serviceRanges && { serviceRanges }), ...(this.#untold() && { isTold: false }) };
+      const quotas = this.ports.storage.quotasLoad()?.hard;
+      const more = { ...(serviceRanges && { serviceRanges }), ...(quotas && { quotas }) };
+      const isTold = !this.#untold() && !this.#untoldQuotas();
+      return { phase, id, createdAt, controllers, ...more, ...(!isTold && { isTold: false as const }) };
     }
     return { phase, id, createdAt, deletedAt, ...this.ports.storage.objectCounts() };
   }
@@ -382,6 +422,11 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (this.#unfounded() && !(await this.#foundLater())) return;
     const row = storage.load();
     const untold = this.#untold();
+    const quotas = this.#untoldQuotas();
+    if (row?.phase === "active" && quotas && !(await this.#tellQuotas(clusterId(this.name, row.life), quotas))) {
+      this.ports.wakeAt(clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
+      return;
+    }
     if (row?.phase === "active" && untold) return this.#tellAgain(clusterId(this.name, row.life), untold);
     if (row?.phase !== "deleting") return;
     const id = clusterId(this.name, row.life);
@@ -400,6 +445,8 @@ export class ClusterRecord implements ClusterRecordRpc {
           storage.noteLife("");
           const controllers = storage.controllersLoad();
           if (controllers) storage.controllersSave({ version: controllers.version + 1, list: null, isTold: true });
+          const quotas = storage.quotasLoad();
+          if (quotas) storage.quotasSave({ version: quotas.version + 1, hard: null, isTold: true });
           storage.save({ ...row, life: row.life + 1, phase: "absent", createdAt: 0, deletedAt: 0 });
         });
         recorder.log("info", "cluster deleted", { id });

@@ -1,5 +1,6 @@
 /** Rows of a cluster's record. */
 import type { ControllersSetting } from "../core/config/controllers";
+import type { NamespaceQuotas } from "../api/rpc/namespace-quotas";
 
 /**
  * `phase` "absent": the cluster of `life` is still to come. `life`: the number of cluster-id.ts, which has the place of the cluster once it has begun.
@@ -37,6 +38,11 @@ export interface BeginningRow {
   isTold: boolean;
 }
 
+/** `isTold`: the store of Namespaces has heard of this version. */
+export interface QuotasRow extends NamespaceQuotas {
+  isTold: boolean;
+}
+
 /** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. Reading makes no tables. */
 export interface RecordStorage {
   transaction<T>(work: () => T): T;
@@ -45,6 +51,9 @@ export interface RecordStorage {
   /** undefined = nothing was ever set */
   controllersLoad(): ControllersRow | undefined;
   controllersSave(row: ControllersRow): void;
+  /** undefined = nothing was ever set */
+  quotasLoad(): QuotasRow | undefined;
+  quotasSave(row: QuotasRow): void;
   /** of the last cluster that began with ranges of its own; undefined = none did */
   beginningLoad(): BeginningRow | undefined;
   beginningSave(row: BeginningRow): void;

@@ -1,4 +1,5 @@
 /** Calls about a cluster as a whole, its beginning, its end and its controllers: to its record, and to each of its objects. */
+import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
 import type { Settings } from "../core/config/settings";
 import type { Location } from "../core/config/location";
@@ -12,7 +13,7 @@ export const DIRECTORY_SILENT = "the directory of clusters does not answer";
 /**
  * `id` names the objects of one life of the cluster, and says where they are (tenancy/cluster-id). Times in milliseconds since the epoch. `controllers`: the cluster's own list;
  * null = the variable counts. `isTold`: false = some object of the cluster has not heard of it yet; absent = all have, or the record is of the release before.
- * `serviceRanges`: its own, with which it began; absent = those of the variable.
+ * `serviceRanges`: its own, with which it began; absent = those of the variable. `quotas`: with which new namespaces start; absent = with none.
  */
 export type ClusterState =
   | { phase: "absent" }
@@ -22,6 +23,7 @@ export type ClusterState =
       createdAt: number;
       controllers: ControllerList | null;
       serviceRanges?: readonly string[];
+      quotas?: QuotaAmounts;
       isTold?: false;
     }
   /** `wiped` of `objects` are done; more may become known on the way */
@@ -153,6 +155,11 @@ export interface ClusterRecordRpc {
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
    */
   setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }>;
+  /**
+   * Says with which quota new namespaces of an active cluster start; null = with none. Durable when it answers. `isTold`: it counts; otherwise the record goes on
+   * telling.
+   */
+  setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }>;
   /**
    * Begins the deletion of an active cluster; durable when it answers.
    *

@@ -41,6 +41,16 @@ export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
     want: [CONTROLLERS, { version: 0, list: null, isTold: true }],
   },
   {
+    name: "quotas: the last ones saved, without a row too, and undone with their transaction",
+    run(storage) {
+      const first = storage.quotasLoad();
+      storage.quotasSave({ version: LARGEST, hard: { [UNICODE]: "1" }, isTold: false });
+      undone(storage, () => storage.quotasSave({ version: 1, hard: null, isTold: true }));
+      return [first, storage.quotasLoad()];
+    },
+    want: [undefined, { version: LARGEST, hard: { [UNICODE]: "1" }, isTold: false }],
+  },
+  {
     name: "the beginning: the last one saved, without a row too, and undone with its transaction",
     run(storage) {
       const first = storage.beginningLoad();

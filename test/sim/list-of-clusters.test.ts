@@ -40,6 +40,7 @@ class World {
       wipe: () => Promise.reject(new Error(CLUSTER_GONE)),
       tell: () => Promise.resolve(),
       beginWith: () => this.#call(() => Promise.resolve()),
+      tellQuotas: () => Promise.resolve(),
       noteControllers: () => Promise.resolve(),
       forget: () => Promise.resolve(),
       isInDirectory: () => Promise.resolve(false),

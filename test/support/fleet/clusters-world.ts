@@ -1,6 +1,7 @@
 /** The controller of Clusters on the frame, with records of clusters as a map. Each call to a record is a place where the controller may die. */
 import type { Cluster } from "../../../src/api/registry/clusters/cluster";
 import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
+import type { QuotaAmounts } from "../../../src/api/rpc/namespace-quotas";
 import type { ControllerList } from "../../../src/core/config/controllers";
 import type { Location } from "../../../src/core/config/location";
 import { clustersPass } from "../../../src/fleet/clusters-pass";
@@ -18,6 +19,7 @@ interface Made {
   phase: "active" | "deleting" | "absent";
   controllers: ControllerList | null;
   serviceRanges?: readonly string[];
+  quotas?: QuotaAmounts | null;
   wiped: number;
   bootstrapped: boolean;
   /** beginnings, so that nothing begins twice unnoticed */
@@ -109,8 +111,8 @@ export class ClustersWorld {
   #state(name: string): ClusterState {
     const made = this.made.get(name);
     if (!made || made.phase === "absent") return { phase: "absent" };
-    const { id, controllers, wiped, serviceRanges } = made;
-    const more = { ...(serviceRanges && { serviceRanges }), ...(!this.isTold && { isTold: false as const }) };
+    const { id, controllers, wiped, serviceRanges, quotas } = made;
+    const more = { ...(serviceRanges && { serviceRanges }), ...(quotas && { quotas }), ...(!this.isTold && { isTold: false as const }) };
     if (made.phase === "active") return { phase: "active", id, createdAt: 1, controllers, ...more };
     return { phase: "deleting", id, createdAt: 1, deletedAt: 2, objects: PARTS, wiped };
   }
@@ -132,6 +134,12 @@ export class ClustersWorld {
         called(`setControllers ${name}`, () => {
           const made = this.made.get(name);
           if (made) made.controllers = list;
+          return { state: this.#state(name), isTold: this.isTold };
+        }),
+      setQuotas: (name, _, hard) =>
+        called(`setQuotas ${name}`, () => {
+          const made = this.made.get(name);
+          if (made) made.quotas = hard;
           return { state: this.#state(name), isTold: this.isTold };
         }),
       bootstrap: (id) =>

@@ -1,19 +1,21 @@
 /** A cluster's record in memory; a transaction that throws changes nothing. */
-import type { BeginningRow, ClusterObject, ControllersRow, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
+import type { BeginningRow, ClusterObject, ControllersRow, QuotasRow, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
 
 export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
   let controllers: ControllersRow | undefined;
   let beginning: BeginningRow | undefined;
+  let quotas: QuotasRow | undefined;
   let stamp: string | undefined;
   let life = "";
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
-      const before = [row, controllers, beginning, life, stamp, objects.map((object) => ({ ...object }))] as [
+      const before = [row, controllers, beginning, quotas, life, stamp, objects.map((object) => ({ ...object }))] as [
         typeof row,
         typeof controllers,
         typeof beginning,
+        typeof quotas,
         string,
         typeof stamp,
         typeof objects,
@@ -21,7 +23,7 @@ export function memoryRecordStorage(): RecordStorage {
       try {
         return work();
       } catch (error) {
-        [row, controllers, beginning, life, stamp, objects] = before;
+        [row, controllers, beginning, quotas, life, stamp, objects] = before;
         throw error;
       }
     },
@@ -29,6 +31,8 @@ export function memoryRecordStorage(): RecordStorage {
     save: (saved) => (row = saved),
     controllersLoad: () => controllers,
     controllersSave: (saved) => (controllers = saved),
+    quotasLoad: () => quotas,
+    quotasSave: (saved) => (quotas = saved),
     beginningLoad: () => beginning,
     beginningSave: (saved) => (beginning = saved),
     stamp: () => stamp,

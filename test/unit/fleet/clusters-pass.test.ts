@@ -72,6 +72,28 @@ describe("the controller of Clusters", () => {
     }
   });
 
+  it("quotas of the object: new namespaces of its cluster start with them, whichever call dies; none of the object: none", async () => {
+    const run = async (dieAt: number): Promise<ClustersWorld> => {
+      const world = new ClustersWorld(dieAt);
+      await world.create("a", { quotas: { pods: "5" } });
+      await world.create("b", { quotas: { pods: "5" } });
+      await world.pass(LONG);
+      const object = world.object("b");
+      await world.update({ ...object, spec: {} });
+      await world.pass(LONG);
+      return world;
+    };
+    const { points } = (await run(0)).world;
+    for (let at = 0; at <= points; at++) {
+      const { made, shown } = await run(at);
+      expect([made.get("a")?.quotas, made.get("b")?.quotas, shown], `death ${at}`).toEqual([
+        { pods: "5" },
+        null,
+        ["a Active True", "b Active True", "default Active True"],
+      ]);
+    }
+  });
+
   it("ranges of an object whose cluster was there with others: Ready says so", async () => {
     const world = new ClustersWorld();
     world.begin("a", undefined, null, ["10.2.0.0/16"]);

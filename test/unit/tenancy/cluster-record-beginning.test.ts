@@ -1,5 +1,6 @@
-/** The record of a cluster that begins with Service ranges of its own. */
+/** The record of a cluster that begins with Service ranges of its own, or whose namespaces start with quotas. */
 import { describe, expect, it } from "vitest";
+import type { NamespaceQuotas } from "../../../src/api/rpc/namespace-quotas";
 import { ClusterRecord } from "../../../src/tenancy/cluster-record";
 import { CLUSTER_GONE, type ListedCluster } from "../../../src/tenancy/rpc";
 import { memoryRecordStorage } from "../../support/memory/record-storage";
@@ -17,6 +18,8 @@ class World {
   lost = { nth: 0, after: false };
   calls = 0;
   isSilent = false;
+  /** what the store of Namespaces knows */
+  quotas: NamespaceQuotas | undefined;
   now = 1_000;
   alarmAt: number | undefined;
   record = this.#start();
@@ -41,6 +44,11 @@ class World {
           const own = this.known.get(id) ?? ranges.join();
           this.known.set(id, own);
           if (own !== ranges.join()) throw new Error("the cluster has begun with other ranges");
+        }),
+      tellQuotas: (id, quotas) =>
+        this.#call(`quotas ${id}`, () => {
+          if (this.isSilent) throw new Error("silent");
+          if ((this.quotas?.version ?? 0) < quotas.version) this.quotas = quotas;
         }),
       noteControllers: () => Promise.resolve(),
       forget: () => this.#call("forget", () => undefined),
@@ -160,5 +168,45 @@ describe("a cluster with ranges of its own", () => {
     world.known.set("blue", "10.96.0.0/16");
     await expect(world.record.openWith(RANGES, undefined)).rejects.toThrow("begun with other ranges");
     await expect(world.record.look()).rejects.toThrow("begun with other ranges");
+  });
+});
+
+describe("quotas with which new namespaces start", () => {
+  const hard = { pods: "5" };
+
+  it("are told to the store of Namespaces, and stand in the state; null takes them away; the next life has none", async () => {
+    const world = new World();
+    expect(await world.record.setQuotas(hard)).toEqual({ state: { phase: "absent" }, isTold: false });
+    await world.record.open();
+    expect(await world.record.setQuotas(hard)).toMatchObject({ isTold: true, state: { quotas: hard } });
+    expect(world.quotas?.hard).toEqual(hard);
+    const { state } = await world.record.setQuotas(null);
+    expect([world.quotas?.hard, "quotas" in state]).toEqual([null, false]);
+    await world.record.setQuotas(hard);
+    await world.record.remove();
+    await world.settle();
+    expect((await world.record.open()).state).not.toHaveProperty("quotas");
+  });
+
+  it("a store that does not hear: the state says so until the alarm has told it, behind a restart, too", async () => {
+    const world = new World();
+    await world.record.open();
+    world.isSilent = true;
+    expect(await world.record.setQuotas(hard)).toMatchObject({ isTold: false, state: { quotas: hard, isTold: false } });
+    await world.settle(2);
+    world.alarmAt = undefined;
+    world.isSilent = false;
+    world.restart();
+    await world.settle();
+    expect([world.quotas?.hard, world.alarmAt]).toEqual([hard, undefined]);
+    expect(await world.record.look()).not.toHaveProperty("isTold");
+  });
+
+  it("two lists at once: the later one counts, whichever is heard first", async () => {
+    const world = new World();
+    await world.record.open();
+    await Promise.all([world.record.setQuotas({ pods: "1" }), world.record.setQuotas(hard)]);
+    await world.settle();
+    expect([world.quotas?.hard, await world.record.look()]).toMatchObject([hard, { quotas: hard }]);
   });
 });

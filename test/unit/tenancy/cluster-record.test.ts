@@ -74,6 +74,7 @@ class World {
       wipe: (id, object, listed) => this.#call(() => this.#wipe(id, object, listed)),
       tell: (id, { kind, name }, setting) => this.#call(() => void this.told.push([`${id}/${kind}/${name}`, setting])),
       beginWith: () => Promise.resolve(),
+      tellQuotas: () => Promise.resolve(),
       noteControllers: async (id, list) => {
         this.noting++;
         await this.lateNote;

@@ -20,6 +20,7 @@ export interface ClusterObjectSpec {
   location?: string;
   controllers?: string[];
   serviceCIDRs?: string[];
+  quotas?: Record<string, string>;
 }
 
 export interface ClusterObjectStatus {

@@ -7,6 +7,7 @@ import { validateDNS1123Label } from "../../meta/names";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { validateFirstRanges } from "./ranges";
+import { validateQuantities } from "../resource-quotas/strategy";
 import { CLUSTER_FINALIZER, type Cluster, ROOT_CLUSTER } from "./cluster";
 
 /** A cluster that is there holds its object: no client takes that away before its deletion. */
@@ -28,6 +29,7 @@ function validate({ spec }: Cluster, _context: unknown, before?: Cluster): Field
   }
   const ranges = rangesOf(spec);
   if (!before && ranges.length > 0) errors.push(...validateFirstRanges(ranges, "spec.serviceCIDRs"));
+  if (!semanticEqual(spec?.quotas, before?.spec?.quotas)) validateQuantities("spec.quotas", spec?.quotas, errors);
   return errors;
 }
 

@@ -24,7 +24,8 @@ const ONLY_EXISTS_TEXT =
   "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, " +
   "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
-function validateQuantities(field: string, quantities: QuotaQuantities, errors: FieldError[]): void {
+/** The errors of limits, or of amounts, by resource. */
+export function validateQuantities(field: string, quantities: QuotaQuantities, errors: FieldError[]): void {
   for (const [name, quantity] of Object.entries(quantities ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))) {
     const at = `${field}[${name}]`;
     const messages = [...validateQualifiedName(name)];

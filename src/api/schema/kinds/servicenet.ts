@@ -1,6 +1,6 @@
 /** servicenet.dev: the kinds of this server alone. */
 import { Condition, ObjectMeta } from "../meta";
-import { int32, int64, keyedListOf, kind, listOf, message, plain, pointer, ref, string } from "../dsl";
+import { int32, int64, keyedListOf, kind, listOf, mapOf, message, plain, pointer, quantity, ref, string } from "../dsl";
 import type { MessageSchema } from "../types";
 
 const ClusterSpec: MessageSchema = message(
@@ -23,6 +23,12 @@ const ClusterSpec: MessageSchema = message(
       listOf(string),
       "Ranges with which the cluster begins, as its ServiceCIDR kubernetes: one, or one of each IP family, the default one first. Without them the " +
         "server's variable SERVICE_CLUSTER_IP_RANGE counts. They cannot be changed; further ranges are ServiceCIDRs of the cluster.",
+    ),
+    quotas: plain(
+      4,
+      mapOf(quantity),
+      "What a new namespace may hold, by resource, as spec.hard of a ResourceQuota. Each namespace that somebody makes from then on starts with a " +
+        "ResourceQuota of these limits, named initial. Namespaces that are there keep what they have.",
     ),
   },
   { description: "What a cluster is to be." },

@@ -37,6 +37,9 @@ describe("a create", () => {
     ["b".repeat(64), {}, "must be no more than 63 characters"],
     // as absent
     ["blue", { controllers: [], serviceCIDRs: [] }, "ok"],
+    ["blue", { quotas: { "count/services": "5", pods: "10" } }, "ok"],
+    ["blue", { quotas: { mars: "1" } }, 'spec.quotas[mars]: Invalid value: "mars": must be a standard resource for quota'],
+    ["blue", { quotas: { pods: "-1" } }, "must be greater than or equal to 0"],
     ["blue", { serviceCIDRs: ["fd00::/112", "10.0.0.0/16"] }, "ok"],
     [
       "blue",
@@ -78,6 +81,8 @@ describe("an update", () => {
     [{ location: "weur" }, { location: "enam" }, 'spec.location: Invalid value: "enam": field is immutable'],
     [{}, { location: "weur" }, 'spec.location: Invalid value: "weur": field is immutable'],
     [{ controllers: ["*"] }, {}, "ok"],
+    [{ quotas: { pods: "1" } }, { quotas: { services: "2" } }, "ok"],
+    [{ quotas: { pods: "1" } }, { quotas: { mars: "1" } }, "must be a standard resource for quota"],
     [{ serviceCIDRs: ["10.0.0.0/16"] }, { serviceCIDRs: ["10.0.0.0/16"] }, "ok"],
     [
       { serviceCIDRs: ["10.0.0.0/16"] },

@@ -1,4 +1,4 @@
-/** Service ranges with which a cluster begins, from the object of the cluster to addresses of its Services, with the whole Worker. */
+/** Service ranges with which a cluster begins, and quotas with which its namespaces start, from the object of the cluster to what it has, with the whole Worker. */
 import { beforeEach, expect, it, vi } from "vitest";
 import { AccessWorld, type Answer } from "../../support/access/access-world";
 import { PATIENCE } from "../../support/objects/patience";
@@ -78,4 +78,22 @@ it("a cluster without ranges of its own: begins with the variable's, and its sta
     expect.arrayContaining([expect.stringContaining("/")]),
   ]);
   expect(await begun("a")).toMatchObject({ ranges: [`kubernetes ${status?.serviceCIDRs?.join() ?? ""}`] });
+});
+
+it("quotas: a namespace that somebody makes starts with them, and those of the beginning do not", async () => {
+  await world.make(OBJECTS, { metadata: { name: named("a") }, spec: { quotas: { "count/configmaps": "1", services: "5" } } });
+  await becomesActive("a");
+  const api = `/clusters/${named("a")}/api/v1`;
+  const quotas = async (): Promise<unknown> => {
+    const { items } = (await world.ask("GET", `${api}/resourcequotas`)).body as unknown as {
+      items: { metadata: { name: string; namespace: string }; spec: { hard: object } }[];
+    };
+    return items.map(({ metadata, spec }) => [`${metadata.namespace}/${metadata.name}`, spec.hard]);
+  };
+  expect(await quotas()).toEqual([]);
+  expect((await world.ask("POST", `${api}/namespaces`, { body: { metadata: { name: "team" } } })).code).toBe(201);
+  expect(await quotas()).toEqual([["team/initial", { "count/configmaps": "1", services: "5" }]]);
+  const create = async (name: string): Promise<number> =>
+    (await world.ask("POST", `${api}/namespaces/team/configmaps`, { body: { metadata: { name } } })).code;
+  expect([await create("a"), await create("b")]).toEqual([201, 403]);
 });

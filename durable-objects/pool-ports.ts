@@ -1,7 +1,8 @@
 /** What the stores of pools and of their addresses have besides: that of addresses knows all pools, those of pools ask it before they change. */
-import { type PoolKey, partsOfPoolKey } from "../src/api/registry/ipam/ipam";
-import { poolAddressesDefinition, poolDefinitions } from "../src/api/registry/ipam/definitions";
+import { type AddressClaim, type PoolKey, partsOfPoolKey } from "../src/api/registry/ipam/ipam";
+import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../src/api/registry/ipam/definitions";
 import { serviceCIDRsDefinition } from "../src/api/registry/service-cidrs/definition";
+import { readObject } from "../src/api/meta/read-object";
 import type { ServiceCIDR } from "../src/api/meta/kubernetes";
 import { type ObjectFeed, pagesOf } from "../src/api/rpc/object-feed";
 import { prefixesIn } from "../src/core/net/prefix";
@@ -21,6 +22,10 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
   if (definition === poolAddressesDefinition) {
     const book = new PoolBook({
       ...{ clock, storage },
+      async claimOf(key) {
+        const [text] = await storeStub<ObjectFeed>(env, cluster, addressClaimsDefinition).objectsNamed([key]);
+        return text ? readObject<AddressClaim>(text) : undefined;
+      },
       rows: {
         load: () => [...kv.list<PoolRow>({ prefix: POOLS })].map(([key, row]) => [key.slice(POOLS.length), row]),
         save: (pool, row) => kv.put(POOLS + pool, row),

@@ -18,17 +18,20 @@
  *   the row of a deletion     a closed pool that is there                      `abandon`; without it the controller settles it when it is refused an address
  *   the forgetting            a pool without a row, which has no address       the controller takes the finalizer away in its next pass
  */
-import { badRequest, conflict, invalid, type Status } from "../api/meta/status";
+import { badRequest, conflict, invalid, serviceUnavailable, type Status } from "../api/meta/status";
+import { semanticEqual } from "../api/meta/equality";
 import { invalidValue } from "../api/meta/field-errors";
 import { keyOf } from "../api/meta/object-key";
 import { readObject } from "../api/meta/read-object";
 import { poolAddressesDefinition } from "../api/registry/ipam/definitions";
-import { type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
+import { type AddressClaim, type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
 import { printedSet } from "../api/registry/ipam/pool-ranges";
 import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion } from "../api/rpc/pool-book";
+import type { ObjectKey } from "../api/rpc/store";
 import type { Admission, Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
 import type { StoreStorage } from "../api/store/state/store-storage";
-import { OPERATION_DEADLINE_MS } from "../core/base/limits";
+import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../core/base/limits";
+import { withTimeout } from "../core/base/timeout";
 import type { Clock } from "../core/base/ports";
 import { formatAddress } from "../core/net/address";
 import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
@@ -56,9 +59,11 @@ export interface PoolRows {
 }
 
 export interface PoolBookPorts {
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "after">;
   storage: Pick<StoreStorage, "objectScan">;
   rows: PoolRows;
+  /** the claim of this key; undefined = there is none */
+  claimOf(key: ObjectKey): Promise<AddressClaim | undefined>;
 }
 
 /** A row with its intervals read. */
@@ -75,6 +80,8 @@ const NOTHING: PoolFacts = { family: "IPv4", intervals: [], natDomain: "" };
 export class PoolBook implements PoolBookRpc {
   #held: HeldAddresses | undefined;
   #pools: Map<PoolKey, Known> | undefined;
+  /** writes of addresses whose claims have been read */
+  readonly #compared = new WeakSet<object>();
 
   constructor(private readonly ports: PoolBookPorts) {}
 
@@ -84,7 +91,11 @@ export class PoolBook implements PoolBookRpc {
       ...inner,
       admit: (change, operation) => {
         const refused = this.#refusal(change, operation);
-        return refused ? { kind: "refuse", status: refused } : (inner.admit?.(change, operation) ?? ({ kind: "go" } satisfies Admission));
+        if (refused) return { kind: "refuse", status: refused };
+        // The controller has read the claim.
+        const address = !change.before && !isOurs(operation) && !this.#compared.has(operation) ? (change.after as PoolAddress) : undefined;
+        if (address) return { kind: "wait", supply: () => this.#compare(address, operation) };
+        return inner.admit?.(change, operation) ?? ({ kind: "go" } satisfies Admission);
       },
       committed: (change, operation) => {
         inner.committed?.(change, operation);
@@ -100,6 +111,20 @@ export class PoolBook implements PoolBookRpc {
         inner.turnLost?.();
       },
     };
+  }
+
+  /** An address that a client makes for a claim is of the pool of the claim. A claim that is not there is not missed. */
+  async #compare<Supply>({ metadata, spec }: PoolAddress, operation: Operation<Supply>): Promise<Status | undefined> {
+    this.#compared.add(operation);
+    const { clock, claimOf } = this.ports;
+    const name = spec?.claimRef?.name ?? "";
+    try {
+      const claim = await withTimeout(clock, RPC_TIMEOUT_MS, claimOf({ namespace: metadata?.namespace ?? "", name }));
+      if (!claim || semanticEqual(claim.spec?.poolRef, spec?.poolRef)) return undefined;
+    } catch {
+      return serviceUnavailable("the claim of the address cannot be read now, try again later", RETRY_AFTER_SECONDS);
+    }
+    return invalid(poolAddressesDefinition, metadata?.name ?? "", [invalidValue("spec.poolRef", spec?.poolRef, OTHER_POOL)]);
   }
 
   async askPools(question: PoolQuestion): Promise<PoolAnswer> {
@@ -180,7 +205,7 @@ export class PoolBook implements PoolBookRpc {
     return { kind: "done" };
   }
 
-  #refusal<Supply>({ after, before, dryRun: _ }: ProposedChange, { request }: Operation<Supply>): Status | undefined {
+  #refusal<Supply>({ after, before, dryRun: _ }: ProposedChange, operation: Operation<Supply>): Status | undefined {
     const object = after as PoolAddress | undefined;
     const held = object && !before ? heldBy(object) : undefined;
     if (!object || !held) return undefined;
@@ -194,8 +219,7 @@ export class PoolBook implements PoolBookRpc {
       if (pool === held.pool || row.facts.family !== held.family || areApart(row.facts.natDomain, domain)) continue;
       if (memberAt(covers, held.value)) return refuse(`it belongs to ${poolText(pool)}`);
     }
-    const isOurs = "options" in request && "fieldManager" in request.options && request.options.fieldManager === POOLS_MANAGER;
-    return isOurs && !this.#gives(held) ? conflict(poolAddressesDefinition, object.metadata?.name ?? "", NOT_GIVEN) : undefined;
+    return isOurs(operation) && !this.#gives(held) ? conflict(poolAddressesDefinition, object.metadata?.name ?? "", NOT_GIVEN) : undefined;
   }
 
   #gives({ pool, family, value }: PoolHolding): boolean {
@@ -234,7 +258,13 @@ export class PoolBook implements PoolBookRpc {
   }
 }
 
+const OTHER_POOL = "the referenced pool is different from the pool referenced by the claim this address should fulfill";
+const RETRY_AFTER_SECONDS = 1;
 const NOT_GIVEN = "the pool does not give this address out";
+
+function isOurs<Supply>({ request }: Operation<Supply>): boolean {
+  return "options" in request && "fieldManager" in request.options && request.options.fieldManager === POOLS_MANAGER;
+}
 
 function known(row: PoolRow): Known {
   const own = intervalsOf(row.facts);

@@ -105,6 +105,7 @@ describe("kubectl api-versions, version, cluster-info, get --raw", () => {
       "discovery.k8s.io/v1",
       "events.k8s.io/v1",
       "ipam.cluster.x-k8s.io/v1alpha2",
+      "ipam.cluster.x-k8s.io/v1beta1",
       "ipam.cluster.x-k8s.io/v1beta2",
       "networking.k8s.io/v1",
       "networking.k8s.io/v1beta1",

@@ -33,7 +33,8 @@ export class PoolsWorld {
   /** @param dieAt the number of the place where the controller dies; 0 = it does not */
   constructor(dieAt = 0, historyEntries = 10_000) {
     this.book = new PoolBook({
-      clock: { now: () => this.world.now },
+      clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
+      claimOf: ({ namespace, name }) => Promise.resolve(this.objectOf<AddressClaim>("claims", `${namespace}/${name}`)),
       storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
       rows: {
         load: () => [...this.rows],

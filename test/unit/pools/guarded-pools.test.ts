@@ -222,6 +222,16 @@ describe("an address that a client makes", () => {
     expect(world.objectOf<PoolAddress>("addresses", "ns/d")?.spec?.address).toBe("10.0.0.5");
   });
 
+  it("for a claim: is of the claim's pool", async () => {
+    const world = await used();
+    await world.pool("q", { addresses: ["10.0.1.1-10.0.1.9"] });
+    await world.claim("early", "later");
+    expect(shown(await world.address("early", "10.0.1.4", "q"))).toContain(
+      "the referenced pool is different from the pool referenced by the claim this address should fulfill",
+    );
+    expect(shown(await world.address("nobody", "10.0.1.4", "q"))).toBe("201");
+  });
+
   it("one that comes to be while the controller picks: the claim gets the next one", async () => {
     const world = await used();
     world.world.fault = (call) => {

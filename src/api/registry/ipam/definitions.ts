@@ -8,6 +8,16 @@ import { claimStrategy } from "./claim-strategy";
 import { type AddressClaim, type AddressPool, CLAIM_VERSION, IPAM_GROUP, type PoolAddress, POOL_VERSION, type PoolKind } from "./ipam";
 import { poolStrategy } from "./pool-strategy";
 
+/** Served until Cluster API 1.16. Its conditions have the same members, and a severity besides. */
+const EARLIER_CLAIM_VERSION = "v1beta1";
+
+/** The text of a CRD that says no other one (upstream: apiextensions). */
+function deprecated(kind: string): Record<string, string> {
+  return {
+    [EARLIER_CLAIM_VERSION]: `${IPAM_GROUP}/${EARLIER_CLAIM_VERSION} ${kind} is deprecated; use ${IPAM_GROUP}/${CLAIM_VERSION} ${kind}`,
+  };
+}
+
 const CATEGORIES = ["cluster-api"];
 const POOL_NAME = column("Pool Name", "Name of the pool that the address is to come from.");
 const POOL_KIND = column("Pool Kind", "Kind of this pool.");
@@ -15,7 +25,8 @@ const POOL_KIND = column("Pool Kind", "Kind of this pool.");
 export const addressClaimsDefinition = defineResource<AddressClaim>({
   ...COMMON,
   group: IPAM_GROUP,
-  versions: [CLAIM_VERSION],
+  versions: [CLAIM_VERSION, EARLIER_CLAIM_VERSION],
+  deprecations: deprecated("IPAddressClaim"),
   resource: "ipaddressclaims",
   singular: "ipaddressclaim",
   kind: "IPAddressClaim",
@@ -32,7 +43,8 @@ export const addressClaimsDefinition = defineResource<AddressClaim>({
 export const poolAddressesDefinition = defineResource<PoolAddress>({
   ...COMMON,
   group: IPAM_GROUP,
-  versions: [CLAIM_VERSION],
+  versions: [CLAIM_VERSION, EARLIER_CLAIM_VERSION],
+  deprecations: deprecated("IPAddress"),
   resource: "ipaddresses",
   singular: "ipaddress",
   kind: "IPAddress",

@@ -116,8 +116,8 @@ it("ipam.cluster.x-k8s.io: comes last and has no short names, so that ipaddresse
   expect(groups.at(-1)).toBe("ipam.cluster.x-k8s.io");
   const own = definitions.filter(({ group }) => group === "ipam.cluster.x-k8s.io");
   expect(own.map(({ kind, versions, shortNames, categories }) => [kind, versions.join(), shortNames.join(), categories.join()])).toEqual([
-    ["IPAddressClaim", "v1beta2", "", "cluster-api"],
-    ["IPAddress", "v1beta2", "", "cluster-api"],
+    ["IPAddressClaim", "v1beta2,v1beta1", "", "cluster-api"],
+    ["IPAddress", "v1beta2,v1beta1", "", "cluster-api"],
     ["InClusterIPPool", "v1alpha2", "", "cluster-api"],
     ["GlobalInClusterIPPool", "v1alpha2", "", "cluster-api"],
   ]);

@@ -33,7 +33,7 @@ export default defineConfig({
     include: slow
       ? ["test/object/slow/*.test.ts"]
       : further
-        ? ["test/object/further/*.test.ts", "test/object/further/economy/*.test.ts"]
+        ? ["test/object/further/*.test.ts", "test/object/further/{economy,fleet}/*.test.ts"]
         : quick,
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.

@@ -42,7 +42,7 @@ const SLOWEST = [
   // Eleven minutes before a release.
   "upstream-watches",
   ...["check-damage", "cron", "agent", "clients/go", "identity-restarts", "agent-endpoints", "object-restored", "counted-refusals"],
-  ...["gates", "disconnect", "disk", "services-without-kubernetes", "progress", "backup", "informers", "node-health-outage"],
+  ...["vitest-run", "gates", "disconnect", "disk", "services-without-kubernetes", "progress", "backup", "informers", "node-health-outage"],
 ];
 
 const LONGEST = [
@@ -51,7 +51,6 @@ const LONGEST = [
   "tutorial",
   "conformance/matrix",
   "cluster/import",
-  "vitest-run",
   "conformance/service-ranges",
   "kept-connections",
   "repair-by-poke",

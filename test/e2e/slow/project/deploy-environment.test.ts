@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import packageJson from "../../../package.json" with { type: "json" };
-import { assertEnvironment, parseOptions } from "../../../scripts/deploy/options";
-import { root } from "../../../scripts/running/root.mjs";
-import { runProgramHere } from "../../support/server/program";
-import { removeFolder, temporaryFolder } from "../../support/server/server";
+import packageJson from "../../../../package.json" with { type: "json" };
+import { assertEnvironment, parseOptions } from "../../../../scripts/deploy/options";
+import { root } from "../../../../scripts/running/root.mjs";
+import { runProgramHere } from "../../../support/server/program";
+import { removeFolder, temporaryFolder } from "../../../support/server/server";
 
 const folder = temporaryFolder();
 const config = join(folder, "wrangler.jsonc");

@@ -1,12 +1,12 @@
 /** Creates of Clusters with the whole Worker: those that an earlier release has made have no objects until somebody reads Clusters, or makes one. */
 import { env } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
-import { clusterRecord } from "../../../durable-objects/peers/peers";
-import type { Env } from "../../../durable-objects/platform/env";
-import { AccessWorld } from "../../support/access/access-world";
-import { forgetCluster } from "../../../src/worker/routing/known-clusters";
-import { PATIENCE } from "../../support/objects/patience";
-import { wipedAtRest } from "../../support/runtime/at-rest";
+import { clusterRecord } from "../../../../durable-objects/peers/peers";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { AccessWorld } from "../../../support/access/access-world";
+import { forgetCluster } from "../../../../src/worker/routing/known-clusters";
+import { PATIENCE } from "../../../support/objects/patience";
+import { wipedAtRest } from "../../../support/runtime/at-rest";
 
 const OBJECTS = "/clusters/default/apis/servicenet.dev/v1alpha1/clusters";
 const bindings = env as unknown as Env;

@@ -2,13 +2,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { factsIn } from "../../../scripts/dev/sources/facts";
-import { keptFacts } from "../../../scripts/dev/sources/kept-facts";
-import { readSources } from "../../../scripts/dev/sources/read";
-import { sourceChecks } from "../../../scripts/dev/testing/source-checks";
-import { deadCode } from "../../../scripts/dev/tidy/dead-code";
-import { checkTypes } from "../../../scripts/dev/types/run";
-import { removeFolder, temporaryFolder } from "../../support/server/server";
+import { factsIn } from "../../../../scripts/dev/sources/facts";
+import { keptFacts } from "../../../../scripts/dev/sources/kept-facts";
+import { readSources } from "../../../../scripts/dev/sources/read";
+import { sourceChecks } from "../../../../scripts/dev/testing/source-checks";
+import { deadCode } from "../../../../scripts/dev/tidy/dead-code";
+import { checkTypes } from "../../../../scripts/dev/types/run";
+import { removeFolder, temporaryFolder } from "../../../support/server/server";
 
 let root: string;
 const folders: string[] = [];

@@ -1,7 +1,7 @@
 /** What clients of the kind Cluster expect of any kind, with the whole Worker and its real controller. */
 import { beforeEach, expect, it, vi } from "vitest";
-import { AccessWorld, type Answer } from "../../support/access/access-world";
-import { PATIENCE } from "../../support/objects/patience";
+import { AccessWorld, type Answer } from "../../../support/access/access-world";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const OBJECTS = "/clusters/default/apis/servicenet.dev/v1alpha1/clusters";
 const TYPE = { apiVersion: "servicenet.dev/v1alpha1", kind: "Cluster" };

@@ -1,10 +1,10 @@
 /** Who reads clusters, with the whole Worker: the rules of the cluster `default` decide. Other tests have clusters there, too: each asks for its own. */
 import { runInDurableObject } from "cloudflare:test";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
-import { storeName } from "../../../src/api/store/list/list-copy";
-import { AccessWorld, type Answer, type AskOptions } from "../../support/access/access-world";
-import { PATIENCE } from "../../support/objects/patience";
+import { clustersDefinition } from "../../../../src/api/registry/clusters/definition";
+import { storeName } from "../../../../src/api/store/list/list-copy";
+import { AccessWorld, type Answer, type AskOptions } from "../../../support/access/access-world";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const RBAC = "/clusters/default/apis/rbac.authorization.k8s.io/v1";
 

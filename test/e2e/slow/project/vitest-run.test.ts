@@ -3,10 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { TestSpecification, Vitest } from "vitest/node";
-import { longestFirst } from "../../../scripts/dev/testing/longest-first";
-import { slowest } from "../../../scripts/dev/testing/counts";
-import { vitest } from "../../../scripts/dev/testing/vitest-run";
-import { removeFolder, temporaryFolder } from "../../support/server/server";
+import { longestFirst } from "../../../../scripts/dev/testing/longest-first";
+import { slowest } from "../../../../scripts/dev/testing/counts";
+import { vitest } from "../../../../scripts/dev/testing/vitest-run";
+import { removeFolder, temporaryFolder } from "../../../support/server/server";
 
 const folder = temporaryFolder();
 const config = join(folder, "vitest.config.mjs");

@@ -1,7 +1,7 @@
 /** The objects of a cluster as its controllers call them. */
 import type { Namespace } from "../../src/api/meta/kubernetes";
 import type { ObjectFeed } from "../../src/api/rpc/object-feed";
-import type { BatchedStore } from "../../src/api/rpc/store";
+import { type BatchedStore, READ } from "../../src/api/rpc/store";
 import type { VisitedStore, VisitOutcome } from "../../src/api/rpc/visits";
 import { qualifiedResource } from "../../src/api/meta/status";
 import { storedDefinitionsIn } from "../../src/api/registry/all";
@@ -31,12 +31,12 @@ import {
 function visitTo(env: Env, cluster: string, name: string, on: () => ControllerName[]): Promise<VisitOutcome> | undefined {
   if (name.startsWith(CONTROLLERS_PREFIX)) {
     const known = on().find((one) => CONTROLLERS_PREFIX + one === name);
-    // The answer comes when a pass is over, or its alarm is set.
+    // READ comes when a pass is over, or its alarm is set. The release before answers at once, and its pass may end with it.
     return (
       known &&
       controller(env, cluster, known)
         .poke(undefined, true)
-        .then(() => "settled")
+        .then((answer) => (answer === READ ? "settled" : "left"))
     );
   }
   const definition = storedDefinitionsIn(isRootCluster(cluster)).find((one) => qualifiedResource(one) === name);

@@ -1,7 +1,6 @@
 /** The table of a cluster's controllers: one line for each. Their rules, and how they are made, are in src. */
 import { repairController, type RepairSetting } from "../../src/addresses/repair/cluster-repair";
 import type { RepairControllerRpc } from "../../src/addresses/rpc/repair";
-import type { ControllerRpc } from "../../src/api/rpc/store";
 import type { VisitListRpc } from "../../src/api/rpc/visits";
 import type { Controller } from "../../src/controllers/frame/controller";
 import type { ControllerStatusRpc } from "../../src/controllers/frame/status";
@@ -33,7 +32,7 @@ import { proxyHealthController, type ProxyHealthSetting } from "../../src/proxy-
 import type { ProxyHealthControllerRpc } from "../../src/proxy-health/rpc";
 
 /** A controller as its object calls it; some answer more calls than the loop's. */
-export type ControllerBrain = ControllerRpc & { alarm(): Promise<void> } & Partial<AskedRpc & Pick<Controller, "switched">>;
+export type ControllerBrain = Pick<Controller, "poke" | "alarm"> & Partial<AskedRpc & Pick<Controller, "switched">>;
 /** Calls besides the loop's. All controllers answer the first one; a call of a controller that does not answer it is `unsupported`. */
 export type AskedRpc = ControllerStatusRpc & RepairControllerRpc & VisitListRpc & EndpointCountsRpc & ProxyHealthControllerRpc;
 export const ASKED_CALLS = [

@@ -4,7 +4,9 @@ import { isMethodMissing } from "../../src/api/rpc/older-release";
 import { isUnsupported } from "../../src/api/rpc/protocol";
 import { keptRelease } from "../support/server/kept-release";
 import { LACKING } from "../support/sim/platform/earlier-release";
+import { SimCluster } from "../support/sim/cluster";
 import { ALWAYS, SimNetwork, SimNode } from "../support/sim/platform/network";
+import { CLUSTER } from "../support/sim/platform/platform";
 import { SimScheduler } from "../support/sim/platform/scheduler";
 import { seededRandom } from "../support/sim/platform/seeded-random";
 
@@ -97,5 +99,36 @@ describe("an object of the release before", () => {
     node.setAlarm(scheduler.now + 10);
     await scheduler.pass(100);
     expect(rings).toEqual(["rang"]);
+  });
+});
+
+describe("a controller of the release before, which answers a poke before its pass", () => {
+  it("a deployment ends the pass: the store that poked tells the controller again, before a full visit", async () => {
+    const cluster = new SimCluster({ seed: 1, ranges: ["10.0.0.0/28"], families: ["IPv4"] });
+    const { controllers, controllerNodes, namespaces, network, scheduler } = cluster;
+    const shard = { ...ALWAYS, clock: scheduler.clock() };
+    const tick = async (): Promise<void> => {
+      await scheduler.run(
+        controllers.visit(shard, { id: CLUSTER, job: "maintain", facts: null, tickMs: scheduler.now, settings: undefined }),
+      );
+      await scheduler.pass(60_000);
+    };
+    await scheduler.run(namespaces.create("passing"));
+    // The first one is a full visit. From then on those alone are visited that have asked.
+    for (let i = 0; i < 4; i++) await tick();
+
+    controllerNodes.namespaces.deploy({ kind: "a controller", methods: (brain) => ({ poke: () => brain.poke() }) });
+    let isOver = false;
+    network.fate = (step) => {
+      if (isOver || step !== "emptyNamespace") return undefined;
+      isOver = true;
+      scheduler.after(0, () => controllerNodes.namespaces.deploy(undefined));
+      return "lost";
+    };
+    await scheduler.run(namespaces.remove("passing"));
+    await scheduler.pass(60_000);
+    expect([isOver, namespaces.terminating]).toEqual([true, ["passing"]]);
+    for (let i = 0; i < 4; i++) await tick();
+    expect(namespaces.has("passing")).toBe(false);
   });
 });

@@ -11,7 +11,7 @@ import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definit
 import { servicesDefinition } from "../../api/registry/services/definition";
 import { qualifiedResource } from "../../api/meta/status";
 import type { ObjectFeed } from "../../api/rpc/object-feed";
-import type { ControllerRpc, StoreNews } from "../../api/rpc/store";
+import type { ControllerRpc, PokeAnswer, StoreNews } from "../../api/rpc/store";
 import { Controller, type ControllerPorts, type PassResult } from "../../controllers/frame/controller";
 import type { ControllerStatus, ControllerStatusRpc } from "../../controllers/frame/status";
 import type { RepairControllerRpc, RepairCounts } from "../rpc/repair";
@@ -93,7 +93,7 @@ export class RepairController implements ControllerRpc, ControllerStatusRpc, Rep
     });
   }
 
-  poke(news?: readonly StoreNews[], untilRead?: true): Promise<void> {
+  poke(news?: readonly StoreNews[], untilRead?: true): Promise<PokeAnswer> {
     return this.#loop.poke(news, untilRead);
   }
 
@@ -164,9 +164,9 @@ export class RepairController implements ControllerRpc, ControllerStatusRpc, Rep
     return "settled";
   }
 
-  sweep(): Promise<void> {
+  async sweep(): Promise<void> {
     this.ports.storage.numberSet(SWEEP_ASKED, 1);
-    return this.#loop.poke();
+    await this.#loop.poke();
   }
 
   repairCounts(): Promise<RepairCounts> {

@@ -223,12 +223,18 @@ export interface StoreNews extends StoreCursor {
  * A poke asks for a pass soon. With `news` the pass reads those stores alone, and a controller that has read so far begins none. A poke that names no
  * store, as that of an object of the release before, is about every store; an object of the release before does not look at `news`.
  */
+/** What a poke resolves to that waited. An object of the release before resolves to nothing at once, and its pass may end with it. */
+export const READ = "read";
+export type PokeAnswer = typeof READ | undefined;
+
 export interface ControllerRpc {
   /**
    * `untilRead`: it answers when the passes are over that had to read what was told, or when an alarm is set for another one. It rejects where that is
-   * not sure. Otherwise, and with an object of the release before, it answers at once.
+   * not sure. Otherwise it answers at once.
+   *
+   * @returns READ with `untilRead`. Anything else: the object is of the release before, and answers at once
    */
-  poke(news?: StoreNews[], untilRead?: true): Promise<void>;
+  poke(news?: StoreNews[], untilRead?: true): Promise<unknown>;
 }
 
 /** What a collection of objects whose time is over has done. */

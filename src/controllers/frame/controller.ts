@@ -12,7 +12,7 @@
  */
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import type { ControllerRpc, StoreNews } from "../../api/rpc/store";
+import { type ControllerRpc, type PokeAnswer, READ, type StoreNews } from "../../api/rpc/store";
 import type { RowStorage } from "../followed/row-storage";
 import { type ControllerStatus, type ControllerStatusRpc, NO_REPORT, type PassReport, StatusBook } from "./status";
 
@@ -111,20 +111,20 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
   }
 
   /** Asks for a pass because something changed, unless it was read already. See ControllerRpc. */
-  poke(news?: readonly StoreNews[], untilRead?: true): Promise<void> {
-    if (!this.ports.isOn()) return Promise.resolve();
+  poke(news?: readonly StoreNews[], untilRead?: true): Promise<PokeAnswer> {
+    if (!this.ports.isOn()) return Promise.resolve(READ);
     this.onePass.hears?.(news);
     // What the pass under way has read may die with it.
-    if (news && !this.#wants && !(untilRead && this.#running)) return Promise.resolve();
-    const read = untilRead ? this.#untilRead() : Promise.resolve();
+    if (news && !this.#wants && !(untilRead && this.#running)) return Promise.resolve(READ);
+    const read = untilRead ? this.#untilRead() : Promise.resolve(undefined);
     if (news && this.#running) this.#toldMeanwhile = true;
     else this.#begin();
     return read;
   }
 
-  #untilRead(): Promise<void> {
+  #untilRead(): Promise<typeof READ> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push((isSure) => (isSure ? resolve() : reject(new Error("the controller has work left, and nothing wakes it"))));
+      this.#waiting.push((isSure) => (isSure ? resolve(READ) : reject(new Error("the controller has work left, and nothing wakes it"))));
     });
   }
 
@@ -138,7 +138,7 @@ export class Controller implements ControllerRpc, ControllerStatusRpc {
   }
 
   /** Asks for a pass although nothing may have changed, as cron does. See ControllerRpc. */
-  ask(untilRead?: true): Promise<void> {
+  ask(untilRead?: true): Promise<PokeAnswer> {
     this.#isDue = true;
     return this.poke(undefined, untilRead);
   }

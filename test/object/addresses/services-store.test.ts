@@ -6,7 +6,7 @@ import { Coordinator } from "../../../durable-objects/coordinator";
 import { IPAddressesStore } from "../../../durable-objects/ip-addresses-store";
 import type { ServicesStore } from "../../../durable-objects/services-store";
 import type { Service } from "../../../src/api/meta/kubernetes";
-import type { WriteResult } from "../../../src/api/rpc/store";
+import { READ, type WriteResult } from "../../../src/api/rpc/store";
 import { LEDGER_SCHEMA } from "../../../durable-objects/sql/ledger-sql";
 import { migrate } from "../../../durable-objects/sql/migrate";
 import { NODE_PORTS_SCHEMA, sqlNodePortStorage } from "../../../durable-objects/sql/node-ports-sql";
@@ -83,7 +83,8 @@ describe("services store", () => {
       // To the end of what follows: the call of an object that is made to die would be counted below.
       await countedCalls(() => cluster.ready());
       // A pass of repair would make calls of its own, and restore the IPAddress.
-      for (const begin of ["alarm", "poke"] as const) vi.spyOn(Controller.prototype, begin).mockResolvedValue();
+      vi.spyOn(Controller.prototype, "alarm").mockResolvedValue();
+      vi.spyOn(Controller.prototype, "poke").mockResolvedValue(READ);
       const restore = intercept(IPAddressesStore.prototype, "createMany", () => Promise.reject(new Error("lost")));
       const address = addressOf(await cluster.create("a"));
       await abortAllDurableObjects();

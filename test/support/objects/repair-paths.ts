@@ -30,7 +30,7 @@ export function noteAnswered<T extends { ok: boolean }>(cluster: ObjectCluster, 
 }
 
 /** As cron does each minute. Sweeps find planted objects, because no answer announced them. */
-export function nudgeRepair(cluster: ObjectCluster): Promise<void> {
+export function nudgeRepair(cluster: ObjectCluster): Promise<unknown> {
   const repair = repairStub(bindings, cluster.name);
   return answered.has(cluster) ? repair.poke() : repair.sweep();
 }

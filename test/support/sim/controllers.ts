@@ -1,5 +1,6 @@
 /** The controllers of a simulated cluster: the product's, each in an object that dies, whose alarm fails and whose pokes get lost. */
 import { type ControllerBrain, CONTROLLERS, type ControllerSetting } from "../../../durable-objects/platform/controllers";
+import { READ } from "../../../src/api/rpc/store";
 import { settingsOf } from "../../../src/core/config/settings";
 import { withTimeout } from "../../../src/core/base/timeout";
 import type { VisitReport, VisitRequest } from "../../../src/tenancy/shard-visits";
@@ -123,7 +124,7 @@ export class SimControllers {
 
   /** The brain of a controller in one life. */
   made(name: Simulated, life: Life): ControllerBrain {
-    if (this.cluster.off.has(name)) return { poke: () => Promise.resolve(), alarm: () => Promise.resolve() };
+    if (this.cluster.off.has(name)) return { poke: () => Promise.resolve(READ), alarm: () => Promise.resolve() };
     const setting = this.setting(name, life);
     const { clock, peers, recorder } = setting;
     const { sabotage } = this.cluster;

@@ -158,7 +158,7 @@ export class SimEndpoints {
       .map((node) => ({ poke: (news) => this.#poked(caller, node, news) }));
   }
 
-  #poked(caller: Caller, node: SimNode<Controller>, news?: StoreNews[]): Promise<void> {
+  #poked(caller: Caller, node: SimNode<Controller>, news?: StoreNews[]): Promise<unknown> {
     return this.cluster.network.call(caller, node, (brain) => brain.poke(plainCopy(news)));
   }
 }

@@ -5,7 +5,7 @@ import type { CoordinatorRpc } from "../../../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../../../src/addresses/rpc/ip-addresses";
 import type { RepairedAddresses, RepairedOwner } from "../../../src/addresses/rpc/repair";
 import type { OwnerConfig, ServiceCIDRRpc } from "../../../src/addresses/rpc/service-cidr";
-import type { ControllerRpc, GetResult, MaintainedStore } from "../../../src/api/rpc/store";
+import { type ControllerRpc, type GetResult, type MaintainedStore, READ } from "../../../src/api/rpc/store";
 import { qualifiedResource } from "../../../src/api/meta/status";
 import type { VisitedStore, VisitListRpc, VisitOutcome } from "../../../src/api/rpc/visits";
 import type { Caller, SimNode } from "./platform/network";
@@ -82,7 +82,7 @@ export function visitTo(cluster: SimPlatform, caller: Caller, name: string): Pro
   if (controller)
     return controllerOf(cluster, caller, controller)
       .poke(undefined, true)
-      .then(() => "settled");
+      .then((answer) => (answer === READ ? "settled" : "left"));
   const stores: Readonly<Record<string, SimNode<never>>> = {
     services: cluster.services,
     "ipaddresses.networking.k8s.io": cluster.ipAddresses,

@@ -246,7 +246,7 @@ export class SimQuotas implements SimLimits {
     return this.cluster.network.call(caller, this.#of(resourceQuotasDefinition).node, (store) => store.limitsHeld(plainCopy(heard)));
   }
 
-  #poked(caller: Caller): Promise<void> {
+  #poked(caller: Caller): Promise<unknown> {
     return this.cluster.network.call(caller, this.controller, (brain) => brain.poke());
   }
 }

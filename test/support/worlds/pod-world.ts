@@ -78,7 +78,7 @@ export class PodWorld {
     if (alarmAt !== undefined) await this.#setAlarm(Math.max(alarmAt, this.now));
   }
 
-  poke(): Promise<void> | undefined {
+  poke(): Promise<unknown> | undefined {
     return this.#controller?.poke();
   }
 

@@ -4,6 +4,7 @@
  *
  *   the first turn that concerns others      the store asks for visits, by one call. Until a visit finds it settled it asks for none
  *   a poke is not answered, or fails         it is owed: the next visit pokes everybody with the newest revision
+ *   it is answered, and not by READ          the same: a controller of the release before has only begun its pass, and may end in it
  *   a visit finds a life that asked for none, or that began while the store was listed      the life before may owe pokes, so they are sent
  *   a visit finds no turn since the last one, and every poke answered                       the store is settled: nobody visits it
  *
@@ -16,6 +17,7 @@ import type { Clock } from "../../../core/base/ports";
 import { withTimeout } from "../../../core/base/timeout";
 import { RPC_TIMEOUT_MS } from "../../../core/base/limits";
 import { isMethodMissing } from "../../rpc/older-release";
+import { READ } from "../../rpc/store";
 import type { VisitListRpc, VisitOutcome } from "../../rpc/visits";
 
 /** A pass may take longer. Then the poke counts as lost: the next one is answered when the pass is over. */
@@ -36,7 +38,7 @@ export interface DeliveryPorts {
   visitList(): Pick<VisitListRpc, "askVisits"> | undefined;
 }
 
-/** A poke, which answers when the pass behind it is over. */
+/** A poke, which answers READ when the pass behind it is over. */
 export type Poke = () => Promise<unknown>;
 
 export class Deliveries {
@@ -128,7 +130,8 @@ export class Deliveries {
     }
     this.#waiting++;
     try {
-      await withTimeout(this.ports.clock, ANSWER_MAX_MS, answer);
+      // A controller of the release before has only begun its pass.
+      if ((await withTimeout(this.ports.clock, ANSWER_MAX_MS, answer)) !== READ) this.#owes = true;
     } catch {
       this.#owes = true;
     }

@@ -28,7 +28,7 @@ function configOf(vars: Record<string, string> = {}): Config {
   return config.value;
 }
 
-const poke = (controller: RepairController): Promise<void> => controller.poke();
+const poke = (controller: RepairController): Promise<unknown> => controller.poke();
 const unexpected = (): Promise<never> => Promise.reject(new Error("nothing is to be repaired"));
 
 /** A repair controller of a cluster that has nothing but the default Service, if that; its tables outlive it. */

@@ -8,6 +8,7 @@ import {
   RETRY_BASE_MS,
   RETRY_MAX_MS,
 } from "../../../../src/controllers/frame/controller";
+import { READ } from "../../../../src/api/rpc/store";
 import { SimScheduler } from "../../../support/sim/platform/scheduler";
 
 /** A controller in virtual time with one alarm; `results` are what its passes answer, the last one for ever. */
@@ -125,12 +126,12 @@ describe("the loop of a controller", () => {
   });
 
   /** What becomes of a poke that waits, with when that was. */
-  const outcomeOf = (world: World, poke: Promise<void>): { text: string } => {
+  const outcomeOf = (world: World, poke: Promise<unknown>): { text: string } => {
     const seen = { text: "waits" };
     const at = (): number => world.scheduler.now - begun;
     const begun = world.scheduler.now;
     poke.then(
-      () => (seen.text = `answered ${String(at())}`),
+      (answer) => (seen.text = `${answer === READ ? "answered" : "taken"} ${String(at())}`),
       () => (seen.text = `failed ${String(at())}`),
     );
     return seen;
@@ -144,6 +145,13 @@ describe("the loop of a controller", () => {
     const second = outcomeOf(world, world.controller.poke(undefined, true));
     await world.pass(10_000);
     expect([first.text, second.text, world.at]).toEqual(["answered 1000", "answered 1700", [0, 1_000]]);
+  });
+
+  it("a poke that does not wait: is taken; one of a controller that is switched off: has nothing to wait for", async () => {
+    const world = new World([{ left: false }]);
+    expect(await world.controller.poke()).toBe(undefined);
+    world.isOn = false;
+    expect(await world.controller.poke(undefined, true)).toBe(READ);
   });
 
   it("a poke that waits for a pass which leaves work: is answered when the alarm is set", async () => {

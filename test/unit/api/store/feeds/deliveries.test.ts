@@ -1,6 +1,7 @@
 /** What a store knows of its pokes, and what cron's visits make of it: pokes that are lost, that come late, and lives that end between a turn and its poke. */
 import { describe, expect, it } from "vitest";
 import { Deliveries } from "../../../../../src/api/store/feeds/deliveries";
+import { READ } from "../../../../../src/api/rpc/store";
 import { SimScheduler } from "../../../../support/sim/platform/scheduler";
 
 /** A store with one follower, and the list of those that are visited. */
@@ -10,7 +11,7 @@ class World {
   readonly listed = new Set<string>();
   listFails = false;
   /** what becomes of pokes */
-  poked: "answered" | "lost" | "silent" = "answered";
+  poked: "answered" | "lost" | "silent" | "taken" = "answered";
   pokes = 0;
   asks = 0;
   restFails = false;
@@ -21,10 +22,10 @@ class World {
     this.deliveries = this.#started();
   }
 
-  readonly poke = (): Promise<void> => {
+  readonly poke = (): Promise<unknown> => {
     this.pokes++;
     if (this.poked === "lost") return Promise.reject(new Error("lost"));
-    return this.poked === "silent" ? new Promise(() => undefined) : Promise.resolve();
+    return this.poked === "silent" ? new Promise(() => undefined) : Promise.resolve(this.poked === "answered" ? READ : undefined);
   };
 
   async turn(): Promise<void> {
@@ -123,6 +124,16 @@ describe("a store that pokes", () => {
   it("a lost poke: is sent again with the next visit, and with each one until it is answered", async () => {
     const world = new World();
     world.poked = "lost";
+    await world.turn();
+    expect([await world.tick(), await world.tick(), world.pokes]).toEqual(["left", "left", 3]);
+    world.poked = "answered";
+    expect(await world.ticks()).toEqual(["settled", "nobody"]);
+    expect(world.pokes).toBe(4);
+  });
+
+  it("a controller of the release before, which takes a poke and may die in its pass: is poked with each visit until it is of this one", async () => {
+    const world = new World();
+    world.poked = "taken";
     await world.turn();
     expect([await world.tick(), await world.tick(), world.pokes]).toEqual(["left", "left", 3]);
     world.poked = "answered";

@@ -9,6 +9,7 @@ import { nodeHealthQuestion } from "../../proxy-health/rules/health-question";
 import { RBAC_GROUP } from "../../api/meta/rbac-names";
 import { forbiddenPath, serviceUnavailable, type Status, unauthorized } from "../../api/meta/status";
 import { type Attributes, NO_OPINION } from "../../access/authorization/attributes";
+import { fleetReadProblem } from "../../access/authorization/fleet-reads";
 import { fleetWriteProblem } from "../../access/authorization/fleet-writes";
 import { actAs, impersonated } from "../../access/authorization/impersonation";
 import { notAllowed } from "../../access/authorization/refusals";
@@ -164,7 +165,9 @@ function accessOf(caller: Caller, asked: Attributes, { asking, rules }: Within):
     judge: (user, attributes) => {
       // Of another user, whom a review asks about, nobody knows the credential.
       const clusters = user === caller.user ? caller.clusters : undefined;
-      const problem = isRoot ? fleetWriteProblem({ user, clusters }, attributes) : undefined;
+      const problem = isRoot
+        ? (fleetWriteProblem({ user, clusters }, attributes) ?? fleetReadProblem({ clusters }, attributes))
+        : undefined;
       return problem === undefined ? authorize(user, attributes, { modes, policy }) : { decision: "deny", reason: problem };
     },
   };

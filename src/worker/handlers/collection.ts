@@ -1,4 +1,6 @@
 /** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
+import { selectorWithin } from "../../access/authorization/fleet-reads";
+import { clustersDefinition } from "../../api/registry/clusters/definition";
 import { COLLECTION_HEADER, encodeCollection } from "../../api/store/list/collection-header";
 import { SOURCE_HEADER } from "../../api/store/list/list-source";
 import type { OpenedSocket } from "../../api/relay/feed";
@@ -36,7 +38,10 @@ export function wantedCollection(
   const { group, resource } = definition;
   if (verb !== "list" && verb !== "watch" && verb !== "deletecollection") throw new Error(`${verb} is not a verb of collections`);
   const encoding = request.accepted.encoding === "protobuf" ? { encoding: "protobuf" as const } : {};
-  return { ...options, ...extra, verb, namespace, group, version, resource, representation, ...encoding };
+  const { clusters } = request.access.caller;
+  // A tenant sees his own.
+  const own = clusters && definition === clustersDefinition && { labelSelector: selectorWithin(clusters, options.labelSelector) };
+  return { ...options, ...own, ...extra, verb, namespace, group, version, resource, representation, ...encoding };
 }
 
 /**

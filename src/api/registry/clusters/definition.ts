@@ -1,3 +1,4 @@
+import { NAME_LABEL } from "../name-label";
 import { ClusterSchema } from "../../schema/kinds/servicenet";
 import { AGE_COLUMN, ageOf, column, NAME_COLUMN, nameOf } from "../common-columns";
 import { ALL_VERBS, COMMON, unsupportedFieldLabel } from "../common-definition";
@@ -41,5 +42,10 @@ export const clustersDefinition = defineResource<Cluster>({
   strategy: clusterStrategy,
   returnsDeletedObject: true,
   generation: "spec",
-  initialObjects: [{ metadata: { name: ROOT_CLUSTER, generation: 1 }, status: { phase: "Active", url: pathOfCluster(ROOT_CLUSTER) } }],
+  initialObjects: [
+    {
+      metadata: { name: ROOT_CLUSTER, generation: 1, labels: { [NAME_LABEL]: ROOT_CLUSTER } },
+      status: { phase: "Active", url: pathOfCluster(ROOT_CLUSTER) },
+    },
+  ],
 });

@@ -3,6 +3,7 @@ import { checkControllers } from "../../../core/config/controllers";
 import { isLocation, LOCATIONS } from "../../../core/config/location";
 import { semanticEqual } from "../../meta/equality";
 import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../meta/field-errors";
+import { labelWithName } from "../name-label";
 import { validateDNS1123Label } from "../../meta/names";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
@@ -58,8 +59,11 @@ function validateUpdate({ after, before }: Change<Cluster>): FieldError[] {
 export const clusterStrategy: Strategy<Cluster> = {
   ...BASE_STRATEGY,
   validateName: validateDNS1123Label,
+  // By it a credential of some clusters sees its own (access/authorization/fleet-reads.ts).
+  defaults: labelWithName,
   prepareForCreate(cluster) {
     dropStatus(cluster);
+    labelWithName(cluster);
     cluster.status = { phase: "Pending" };
     holdObject(cluster);
   },

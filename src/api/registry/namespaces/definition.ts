@@ -3,7 +3,8 @@ import { NamespaceSchema } from "../../schema/kinds/core-namespaces";
 import { AGE_COLUMN, NAME_COLUMN, ageOf, column, nameOf } from "../common-columns";
 import { ALL_VERBS, COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";
-import { NAMESPACE_FINALIZER, NAME_LABEL, namespaceStrategy } from "./strategy";
+import { NAME_LABEL } from "../name-label";
+import { NAMESPACE_FINALIZER, namespaceStrategy } from "./strategy";
 
 function initialNamespace(name: string): Namespace {
   return {

@@ -2,6 +2,7 @@
 import { invalidValue } from "../../meta/field-errors";
 import type { FieldError } from "../../meta/field-errors";
 import type { Namespace } from "../../meta/kubernetes";
+import { labelWithName } from "../name-label";
 import { validateDNS1123Label, validateQualifiedName } from "../../meta/names";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
@@ -9,16 +10,9 @@ import { keepMembers } from "../base-strategy";
 
 /** In spec.finalizers: holds the namespace until its content is gone; PUT /finalize removes it. */
 export const NAMESPACE_FINALIZER = "kubernetes";
-export const NAME_LABEL = "kubernetes.io/metadata.name";
 
 /** kube-node-lease may be deleted, as upstream */
 const PROTECTED: readonly string[] = ["default", "kube-system", "kube-public"];
-
-function labelWithName(namespace: Namespace): void {
-  const metadata = namespace.metadata;
-  if (!metadata?.name || metadata.labels?.[NAME_LABEL] === metadata.name) return;
-  metadata.labels = { ...metadata.labels, [NAME_LABEL]: metadata.name };
-}
 
 /** A status without a phase is that of a namespace in use (upstream SetDefaults_NamespaceStatus, pkg/apis/core/v1/defaults.go). */
 function defaults(namespace: Namespace): void {

@@ -1,11 +1,12 @@
 /** A cluster as clients read it: what GET /clusters/{name} and GET /clusters have in common. */
 import { OWN_DOMAIN } from "../../../api/meta/own-annotation";
+import { CLUSTERS_GROUP, CLUSTERS_VERSION } from "../../../api/registry/clusters/cluster";
 import { rfc3339Seconds } from "../../../api/meta/time";
 import type { Location } from "../../../core/config/location";
 import { authorityOf } from "../../http/read/authority";
 
-/** The document: a kind of this server alone. */
-export const CLUSTER_API_VERSION = `${OWN_DOMAIN}/v1`;
+/** The kind Cluster of `/apis`, with members beside its own that earlier releases show, too. Those said `servicenet.dev/v1`. */
+export const CLUSTER_API_VERSION = `${CLUSTERS_GROUP}/${CLUSTERS_VERSION}`;
 
 /** The resource, as rules name it. */
 export const CLUSTERS = `clusters.${OWN_DOMAIN}`;

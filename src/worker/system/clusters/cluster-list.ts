@@ -22,7 +22,7 @@ import { DOCUMENT_TYPES, negotiate, negotiateDocument } from "../../http/negotia
 import { parseCollectionOptions } from "../../http/read/collection-options";
 import { queryBool } from "../../http/read/query";
 import { call } from "../../routing/call";
-import { CLUSTER, isImplied } from "../../routing/known-clusters";
+import { CLUSTER, isImplied, lookAt } from "../../routing/known-clusters";
 import type { PathRequest } from "../path-request";
 import { CLUSTER_API_VERSION, clusterMetadata, CLUSTERS, clusterUrls, type ShownCluster } from "./cluster-document";
 
@@ -44,14 +44,17 @@ const COLUMNS = [
 ];
 
 /** The answer to a request that may list all clusters. */
-export async function clustersResponse({ env, request, url: { query } }: PathRequest): Promise<Response> {
+export async function clustersResponse({ env, request, url: { query }, access }: PathRequest): Promise<Response> {
   const accept = request.headers.get("Accept");
   const refusal = renderingOf(negotiateDocument(accept) ?? "json", query, request.headers.get("User-Agent") ?? "");
   const form = formOf(accept, query);
   if (!form.ok) return statusResponse(form.error, refusal);
   const asked = pageAsked(query);
   if (!asked.ok) return statusResponse(asked.error, refusal);
-  const page = await pageOf(env, asked.value, clusterUrls(request));
+  const { clusters } = access.caller;
+  const page = await (clusters
+    ? ownPage(env, asked.value, clusters, clusterUrls(request))
+    : pageOf(env, asked.value, clusterUrls(request)));
   if (!page.ok) return statusResponse(page.error, refusal);
   const { encoding, ...shown } = form.value;
   const rendering: TextRendering = renderingOf(encoding, query, request.headers.get("User-Agent") ?? "");
@@ -122,6 +125,26 @@ async function pageOf(
     if (unasked) looksLeft = 0;
   }
   return ok({ clusters, next: isEnd ? undefined : last });
+}
+
+/** What a credential of some clusters sees: those of them that are there. Their records are asked. */
+async function ownPage(
+  env: Env,
+  { limit, after }: { limit: number; after: string },
+  names: readonly string[],
+  urlOfCluster: (name: string) => string,
+): Promise<Result<ClusterPage, Status>> {
+  const behind = [...new Set(names)].filter((name) => name > after).sort();
+  const asked = behind.slice(0, Math.min(limit, LISTED_CLUSTERS.looks));
+  const told = new Map<string, ClusterFacts | "silent">();
+  await inParallel(asked, LISTED_CLUSTERS.together, async (name) => {
+    const state = await lookAt(env, name);
+    if (!state.ok) told.set(name, "silent");
+    else if (state.value.phase !== "absent") told.set(name, { deletedAt: 0, ...state.value });
+    else if (isImplied(env, name)) told.set(name, { id: name, createdAt: 0, deletedAt: 0 });
+  });
+  const listed = asked.map((name): ListedCluster => ({ name, stamp: "" }));
+  return ok({ clusters: shown(env, listed, told, urlOfCluster), next: asked.length < behind.length ? asked.at(-1) : undefined });
 }
 
 /** A cluster that is taken as made has told nobody. It has its place among the others. */

@@ -180,6 +180,29 @@ describe("the list of clusters", () => {
       expect([await can("create"), await can("delete"), await can("list")]).toEqual([false, false, true]);
     });
 
+    it("a credential of some clusters: lists, gets and watches those alone, by objects and by /clusters", async () => {
+      await active();
+      const other = `${world.cluster}-other`;
+      expect((await world.ask("PUT", `/clusters/${other}`)).code).toBe(201);
+      const token = await world.tokenOf("tenant", { groups: ["system:masters"], clusters: ["default", world.cluster] });
+      const names = ({ body }: Answer): string[] => (body["items"] as Item[]).map(({ metadata }) => metadata.name);
+      const listed = async (path: string): Promise<string[]> => names(await world.ask("GET", path, { token }));
+      const own = [world.cluster, "default"];
+      expect(await listed(OBJECTS)).toEqual(own);
+      expect(await listed(LIST)).toEqual(own);
+      expect(await listed(`${LIST}?limit=1`)).toEqual([world.cluster]);
+      expect(await listed(`${OBJECTS}?labelSelector=kubernetes.io/metadata.name%3D${other}`)).toEqual([]);
+      const get = async (path: string): Promise<number> => (await world.ask("GET", path, { token })).code;
+      expect([await get(`${OBJECTS}/${world.cluster}`), await get(`/clusters/${world.cluster}`)]).toEqual([200, 200]);
+      const refused = await world.ask("GET", `${OBJECTS}/${other}`, { token });
+      expect([refused.code, refused.body.message]).toEqual([403, expect.stringContaining(": the credential is for other clusters")]);
+      const byName = `${OBJECTS}?fieldSelector=metadata.name%3D${other}`;
+      expect([await get(`/clusters/${other}`), await get(byName), await get(`${byName}&watch=true`)]).toEqual([403, 403, 403]);
+      const stream = await world.open(`${OBJECTS}?watch=true&timeoutSeconds=1`, token);
+      const events = (await stream.text()).split("\n").filter((line) => line !== "");
+      expect(events.map((line) => (JSON.parse(line) as { object: Item }).object.metadata.name).sort()).toEqual([...own].sort());
+    });
+
     it("a service account of default, with every right there: none", async () => {
       await active();
       const name = `account-of-${world.cluster}`;

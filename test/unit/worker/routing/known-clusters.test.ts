@@ -275,7 +275,7 @@ describe("/clusters/{name}", () => {
       201,
       {
         kind: "Cluster",
-        apiVersion: "servicenet.dev/v1",
+        apiVersion: "servicenet.dev/v1alpha1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z" },
         location: null,
         serviceCIDRs: null,
@@ -455,7 +455,7 @@ describe("/clusters/{name}", () => {
       202,
       {
         kind: "Cluster",
-        apiVersion: "servicenet.dev/v1",
+        apiVersion: "servicenet.dev/v1alpha1",
         metadata: { name, creationTimestamp: "1970-01-01T00:00:00Z", deletionTimestamp: "1970-01-01T00:00:01Z" },
         location: null,
         status: { phase: "Terminating", objects: 9, wiped: 0, url: `http://h/clusters/${name}` },

@@ -122,7 +122,7 @@ describe("an update", () => {
     const { metadata, spec, status } = store.stored<Cluster>("blue") ?? {};
     expect([metadata?.finalizers, metadata?.labels, spec, status]).toEqual([
       [CLUSTER_FINALIZER],
-      { a: "b" },
+      { a: "b", "kubernetes.io/metadata.name": "blue" },
       undefined,
       { phase: "Active" },
     ]);

@@ -47,7 +47,7 @@ describe("GET /clusters", () => {
       200,
       {
         kind: "ClusterList",
-        apiVersion: "servicenet.dev/v1",
+        apiVersion: "servicenet.dev/v1alpha1",
         metadata: { resourceVersion: "" },
         items: [
           {
@@ -76,7 +76,7 @@ describe("GET /clusters", () => {
       rows: [{ cells: ["blue", "Active", "weur", expect.stringMatching(/^\d/), "http://h/clusters/blue"], object: null }],
     });
     const whole = (await ask("?includeObject=Object", { Accept: TABLE })).body as unknown as { rows: { object: object }[] };
-    expect(whole.rows[0]?.object).toMatchObject({ kind: "Cluster", apiVersion: "servicenet.dev/v1", metadata: { name: "blue" } });
+    expect(whole.rows[0]?.object).toMatchObject({ kind: "Cluster", apiVersion: "servicenet.dev/v1alpha1", metadata: { name: "blue" } });
     expect((await ask("?includeObject=x", { Accept: TABLE })).code).toBe(400);
   });
 

@@ -7,13 +7,25 @@ interface ResourceList {
   resources?: { name: string; kind: string; namespaced: boolean; verbs?: string[] }[];
 }
 
-/** The resources that can be listed and created, each group in its preferred version. Throws UserError when the server has no discovery. */
+interface Group {
+  name: string;
+  preferredVersion?: { version: string };
+  versions?: { version: string }[];
+}
+
+/**
+ * The resources that can be listed and created, each in the preferred version of its group, or in the first one that has it. Throws UserError when the
+ * server has no discovery.
+ */
 export async function servedTypes(api: Api): Promise<BackupType[]> {
   const core = await document<{ versions?: string[] }>(api, "/api");
-  const groups = await document<{ groups?: { name: string; preferredVersion?: { version: string } }[] }>(api, "/apis");
+  const groups = await document<{ groups?: Group[] }>(api, "/apis");
   const versions = [
     ...(core.versions ?? []).map((version) => ({ group: "", version })),
-    ...(groups.groups ?? []).map(({ name, preferredVersion }) => ({ group: name, version: preferredVersion?.version ?? "v1" })),
+    ...(groups.groups ?? []).flatMap(({ name, preferredVersion, versions: all = [] }) => {
+      const preferred = preferredVersion?.version ?? "v1";
+      return [...new Set([preferred, ...all.map(({ version }) => version)])].map((version) => ({ group: name, version }));
+    }),
   ];
   const lists = await Promise.all(
     versions.map(async ({ group, version }) => {
@@ -31,7 +43,11 @@ export async function servedTypes(api: Api): Promise<BackupType[]> {
         }));
     }),
   );
-  return lists.flat();
+  const known = new Set<string>();
+  return lists.flat().filter(({ group, resource }) => {
+    const name = `${group}/${resource}`;
+    return !known.has(name) && known.add(name);
+  });
 }
 
 /** The path of all objects of the type, or of those of one namespace. */

@@ -4,15 +4,7 @@
  */
 import { invalidValue } from "../api/meta/field-errors";
 import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
-import {
-  type AddressPool,
-  KEEP_OUT_OF_RANGE,
-  keyOfPool,
-  NAT_DOMAIN,
-  type PoolKey,
-  type PoolKind,
-  SKIP_DELETE_CHECK,
-} from "../api/registry/ipam/ipam";
+import { type AddressPool, keyOfPool, NAT_DOMAIN, type PoolKey, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
 import type { Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
@@ -88,8 +80,7 @@ export class GuardedPools {
     const facts = factsOf(after);
     const earlier = before ? factsOf(before) : null;
     if (earlier && sameFacts(facts, earlier)) return undefined;
-    const mayShrink = after.metadata?.annotations?.[KEEP_OUT_OF_RANGE] === "true";
-    return { does: "claim", pool: key, facts, before: earlier, mayShrink, dryRun } as Omit<Wish, "token">;
+    return { does: "claim", pool: key, facts, before: earlier, dryRun } as Omit<Wish, "token">;
   }
 
   async #ask<Supply>(

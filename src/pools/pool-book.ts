@@ -75,7 +75,7 @@ interface Known {
 
 /** A write that claimed so long ago has ended. */
 const CLAIM_MS = OPERATION_DEADLINE_MS + 10_000;
-const NOTHING: PoolFacts = { family: "IPv4", intervals: [], natDomain: "" };
+const NOTHING: PoolFacts = { family: "IPv4", intervals: [], natDomain: "", keepsOutside: false };
 
 export class PoolBook implements PoolBookRpc {
   #held: HeldAddresses | undefined;
@@ -142,10 +142,10 @@ export class PoolBook implements PoolBookRpc {
     }
   }
 
-  #claim({ pool, token, facts, before, mayShrink, dryRun }: PoolQuestion & { does: "claim" }): PoolAnswer {
+  #claim({ pool, token, facts, before, dryRun }: PoolQuestion & { does: "claim" }): PoolAnswer {
     const met = this.#met(pool, facts);
     if (met) return met;
-    if (before && !mayShrink) {
+    if (before && !facts.keepsOutside) {
       const out = subtract(intervalsOf(before), facts.family === before.family ? intervalsOf(facts) : []);
       const used = [...this.held.of(pool)].filter(({ family, value }) => family === before.family && memberAt(out, value));
       const values = normalize(used.map(({ value }) => ({ first: value, last: value })));
@@ -224,7 +224,8 @@ export class PoolBook implements PoolBookRpc {
 
   #gives({ pool, family, value }: PoolHolding): boolean {
     const known = this.pools.get(pool);
-    return known !== undefined && !known.row.closed && known.row.facts.family === family && memberAt(known.gives, value) !== undefined;
+    if (known === undefined || known.row.closed || known.row.facts.family !== family) return false;
+    return known.row.facts.keepsOutside || memberAt(known.gives, value) !== undefined;
   }
 
   #domainOf(pool: PoolKey): string {

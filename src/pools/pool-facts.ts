@@ -1,6 +1,6 @@
 /** What a pool gives out, between its object, the book and the controller. */
 import type { AddressPool } from "../api/registry/ipam/ipam";
-import { NAT_DOMAIN } from "../api/registry/ipam/ipam";
+import { KEEP_OUT_OF_RANGE, NAT_DOMAIN } from "../api/registry/ipam/ipam";
 import { type PoolRanges, rangesOf } from "../api/registry/ipam/pool-ranges";
 import type { PoolFacts } from "../api/rpc/pool-book";
 import type { Interval } from "../core/net/interval";
@@ -11,6 +11,7 @@ export function factsOf({ metadata, spec }: Pick<AddressPool, "metadata" | "spec
     family,
     intervals: intervals.map(({ first, last }) => [String(first), String(last)] as const),
     natDomain: metadata?.annotations?.[NAT_DOMAIN] ?? "",
+    keepsOutside: metadata?.annotations?.[KEEP_OUT_OF_RANGE] === "true",
   };
 }
 

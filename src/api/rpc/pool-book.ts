@@ -8,18 +8,19 @@ export interface PoolFacts {
   readonly intervals: readonly (readonly [first: string, last: string])[];
   /** "" = none */
   readonly natDomain: string;
+  /** What is outside of these stays used: the pool may shrink below it, and a restore brings it back. */
+  readonly keepsOutside: boolean;
 }
 
 /** `pool`: its key (api/registry/ipam). `token`: of the write that asks, fresh for each try. */
 export type PoolQuestion =
-  /** A write is about to give a pool these facts. `before`: those that it has; null = it is new. `mayShrink`: below what is used */
+  /** A write is about to give a pool these facts. `before`: those that it has; null = it is new */
   | {
       readonly does: "claim";
       readonly pool: string;
       readonly token: string;
       readonly facts: PoolFacts;
       readonly before: PoolFacts | null;
-      readonly mayShrink: boolean;
       readonly dryRun: boolean;
     }
   /** A deletion is about to begin. `inUse`: also of a pool in use */

@@ -3,7 +3,7 @@ import { nearestInt64 } from "../../core/encoding/exact-json";
 import { semanticEqual } from "../../api/meta/equality";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/meta/kubernetes";
 import type { BackupType } from "./format";
-import { NAMESPACES, RESOURCE_QUOTAS, SERVICE_CIDRS, typeName } from "./order";
+import { ADDRESS_CLAIMS, IP_POOLS, NAMESPACES, RESOURCE_QUOTAS, SERVICE_CIDRS, typeName } from "./order";
 
 /** uid in the backup -> uid in the new cluster */
 export type Uids = ReadonlyMap<string, string>;
@@ -13,7 +13,7 @@ const DELETION_FINALIZERS: Readonly<Record<string, string>> = { foregroundDeleti
 /** Set by the server itself on every object of the kind. */
 const SERVER_FINALIZERS = ["networking.k8s.io/service-cidr-finalizer"];
 /** Kinds whose status the server makes. */
-const SERVER_STATUSES = [NAMESPACES, SERVICE_CIDRS, RESOURCE_QUOTAS];
+const SERVER_STATUSES = [NAMESPACES, SERVICE_CIDRS, RESOURCE_QUOTAS, ADDRESS_CLAIMS, ...IP_POOLS];
 const METADATA: readonly (keyof ObjectMeta)[] = ["name", "generateName", "namespace", "labels", "annotations"];
 
 type Content = Record<string, unknown>;

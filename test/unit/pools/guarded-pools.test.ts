@@ -148,14 +148,13 @@ describe("a write of a pool that comes to nothing", () => {
 
   it("a death behind the claim of a new pool: what overlaps it is refused while the write may come, and then accepted", async () => {
     const world = new PoolsWorld();
-    const facts = { family: "IPv4", intervals: [["167772160", "167772415"]], natDomain: "" } as const;
+    const facts = { family: "IPv4", intervals: [["167772160", "167772415"]], natDomain: "", keepsOutside: false } as const;
     await world.book.askPools({
       does: "claim",
       pool: "InClusterIPPool/ns/lost",
       token: "t",
       facts,
       before: null,
-      mayShrink: false,
       dryRun: false,
     });
     expect(shown(await world.pool("q", { addresses: ["10.0.0.0/24"] }))).toContain('overlaps with InClusterIPPool "ns/lost"');
@@ -169,14 +168,13 @@ describe("a write of a pool that comes to nothing", () => {
     await world.pool("p", { addresses: ["10.0.0.1-10.0.0.2"] });
     await world.pass(SOON);
     const [row] = [...world.rows.values()];
-    const facts = { family: "IPv4", intervals: [["167772162", "167772163"]], natDomain: "" } as const;
+    const facts = { family: "IPv4", intervals: [["167772162", "167772163"]], natDomain: "", keepsOutside: false } as const;
     await world.book.askPools({
       does: "claim",
       pool: "InClusterIPPool/ns/p",
       token: "t",
       facts,
       before: row?.facts ?? null,
-      mayShrink: false,
       dryRun: false,
     });
     await world.claim("a", "p");

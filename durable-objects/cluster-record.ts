@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { QuotaAmounts } from "../src/api/rpc/namespace-quotas";
-import type { ClusterRecordRpc, ClusterState } from "../src/tenancy/rpc";
+import type { ClusterRecordRpc, ClusterState, ListSource } from "../src/tenancy/rpc";
 import type { Location } from "../src/core/config/location";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { objectsIn } from "./platform/controllers";
@@ -53,8 +53,8 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
     return this.#brain.openWith(serviceRanges, location);
   }
 
-  setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {
-    return this.#brain.setControllers(list);
+  setControllers(list: ControllerList | null, source?: ListSource): Promise<{ state: ClusterState; isTold: boolean }> {
+    return this.#brain.setControllers(list, source);
   }
 
   setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }> {

@@ -18,7 +18,7 @@ export function fleetPorts(env: Env): FleetPorts {
       const { state } = await answered(openRecord(clusterRecord(env, name, location), { location, serviceRanges: ranges }));
       return state;
     },
-    setControllers: (name, location, list) => answered(clusterRecord(env, name, location).setControllers(list)),
+    setControllers: (name, location, list, source) => answered(clusterRecord(env, name, location).setControllers(list, source)),
     setQuotas: (name, location, hard) => answered(clusterRecord(env, name, location).setQuotas(hard)),
     bootstrap: (id) => answered(servicesStore(env, id).ensureBootstrapped()),
     remove: (name, location, id) => answered(clusterRecord(env, name, location).remove(id)),

@@ -43,6 +43,7 @@ import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { isOver, type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
 import { locationOf } from "../tenancy/cluster-id";
 import type { ClusterState, ListedCluster } from "../tenancy/rpc";
+import { sourceOf } from "./declared-clusters";
 import { activeStatus, deletingStatus, waitingStatus } from "./cluster-status";
 import type { FleetPorts } from "./ports";
 
@@ -228,8 +229,9 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     }
     if (isRoot && wanted && state.phase === "absent") state = await fleet.open(name, place, ranges);
     if (state.phase === "active" && !semanticEqual(state.controllers, wanted)) {
-      const told = await fleet.setControllers(name, place, wanted);
-      if (!told.isTold) return "later";
+      const told = await fleet.setControllers(name, place, wanted, sourceOf(object));
+      // The record has heard of a later generation than this pass has read.
+      if (!told.isTold || (told.state.phase === "active" && !semanticEqual(told.state.controllers, wanted))) return "later";
       state = told.state;
     }
     const { quotas } = object.spec ?? {};

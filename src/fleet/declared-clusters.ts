@@ -8,6 +8,7 @@ import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } fr
 import { err, ok, type Result } from "../core/base/result";
 import type { ControllerList } from "../core/config/controllers";
 import { isLocation, type Location } from "../core/config/location";
+import type { ListSource } from "../tenancy/rpc";
 
 /** What a new cluster is to be. */
 export interface ClusterWish {
@@ -82,14 +83,25 @@ export async function declareCluster(
   }
 }
 
-/** Gives the object a list of controllers, or with null the variable's. Where there is no object, nothing changes. */
+/** Gives the object a list of controllers, or with null the variable's. The generation that says so; undefined = there is no object, and nothing changes. */
 export async function declareControllers(
   ports: DeclaringPorts,
   name: string,
   controllers: ControllerList | null,
-): Promise<Result<void, Status>> {
+): Promise<Result<ListSource | undefined, Status>> {
   const patch = JSON.stringify({ spec: { controllers } });
-  return settled(await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS }));
+  const answer = await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS });
+  if (!answer.ok || !answer.value.ok) {
+    const gone = settled(answer);
+    return gone.ok ? ok(undefined) : gone;
+  }
+  return ok(sourceOf(JSON.parse(answer.value.object) as Cluster));
+}
+
+/** undefined = not the object of a store */
+export function sourceOf({ metadata }: Cluster): ListSource | undefined {
+  const { uid, generation } = metadata ?? {};
+  return uid === undefined || generation === undefined ? undefined : { uid, generation };
 }
 
 /** Deletes the object, if there is one. A call that comes late deletes no later object of the name. */

@@ -6,7 +6,7 @@
 import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
 import type { ControllerList } from "../core/config/controllers";
 import type { Location } from "../core/config/location";
-import type { ClusterState, ListedCluster } from "../tenancy/rpc";
+import type { ClusterState, ListedCluster, ListSource } from "../tenancy/rpc";
 
 export interface FleetPorts {
   /** makes nothing */
@@ -22,6 +22,7 @@ export interface FleetPorts {
     name: string,
     location: Location | undefined,
     list: ControllerList | null,
+    source: ListSource | undefined,
   ): Promise<{ state: ClusterState; isTold: boolean }>;
   /** the same for the quota with which new namespaces start; null = none */
   setQuotas(name: string, location: Location | undefined, hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }>;

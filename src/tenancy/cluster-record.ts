@@ -22,7 +22,15 @@ import { inParallel } from "../core/base/in-parallel";
 import type { Clock, Recorder } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import type { ControllerList, ControllersSetting } from "../core/config/controllers";
-import { CLUSTER_GONE, type ClusterFacts, DIRECTORY_SILENT, type ClusterRecordRpc, type ClusterState, type ListedCluster } from "./rpc";
+import {
+  CLUSTER_GONE,
+  type ClusterFacts,
+  DIRECTORY_SILENT,
+  type ClusterRecordRpc,
+  type ClusterState,
+  type ListedCluster,
+  type ListSource,
+} from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
 import type { Location } from "../core/config/location";
 import type { BeginningRow, ClusterObject, ControllersRow, QuotasRow, RecordRow, RecordStorage } from "./record-storage";
@@ -38,6 +46,8 @@ const WIPE_TIMEOUT_MS = 30_000;
 /** An object that is called for the first time makes its tables. */
 const TELL_TIMEOUT_MS = 5_000;
 const DIRECTORY_TIMEOUT_MS = 5_000;
+/** A call comes later than its caller waits for it. Behind that, an older generation says that the object was brought back in time. */
+const LATE_MS = 60_000;
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
@@ -178,7 +188,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { state: this.#stateOf(storage.load()), opened };
   }
 
-  async setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }> {
+  async setControllers(list: ControllerList | null, source?: ListSource): Promise<{ state: ClusterState; isTold: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
     await this.#found();
@@ -186,6 +196,10 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
     const id = clusterId(this.name, row.life);
     const last = storage.controllersLoad();
+    const isLate = source !== undefined && last?.source?.uid === source.uid && source.generation < last.source.generation;
+    if (isLate && clock.now() < last.version + LATE_MS) {
+      return { state: this.#stateOf(row), isTold: this.#untold() === undefined };
+    }
     // Who makes a cluster and the controller of its object ask for one list at once: a later version would cut short what the other one waits for.
     if (last?.isTold === false && last.version === this.#begunVersion && String(last.list) === String(list)) {
       await this.#telling;
@@ -194,7 +208,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     } else {
       // Otherwise the same list is a later version, too: the objects may know later ones than a record that was brought back from a backup.
       const version = Math.max((last?.version ?? 0) + 1, clock.now());
-      const untold = { version, list, isTold: false };
+      const untold: ControllersRow = { version, list, isTold: false, source };
       this.#begunVersion = version;
       storage.controllersSave(untold);
       // After a crash from here on the alarm goes on.

@@ -1,6 +1,7 @@
 /** Rows of a cluster's record. */
 import type { ControllersSetting } from "../core/config/controllers";
 import type { NamespaceQuotas } from "../api/rpc/namespace-quotas";
+import type { ListSource } from "./rpc";
 
 /**
  * `phase` "absent": the cluster of `life` is still to come. `life`: the number of cluster-id.ts, which has the place of the cluster once it has begun.
@@ -29,6 +30,8 @@ export interface ControllersRow extends ControllersSetting {
   isTold: boolean;
   /** `kind/name` of the objects of the cluster when they were told. Another release may have others; absent = not noted */
   told?: readonly string[];
+  /** absent = not noted */
+  source?: ListSource | undefined;
 }
 
 /** The ranges with which the cluster of this id begins. `isTold`: the objects that make them know. */

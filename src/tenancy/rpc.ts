@@ -153,8 +153,11 @@ export interface ClusterRecordRpc {
   /**
    * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
+   *
+   * @param source what of the cluster's object says so. Where the record has heard a later generation of that object, nothing changes. Absent = the cluster has
+   *   no object, or the caller is of the release before
    */
-  setControllers(list: ControllerList | null): Promise<{ state: ClusterState; isTold: boolean }>;
+  setControllers(list: ControllerList | null, source?: ListSource): Promise<{ state: ClusterState; isTold: boolean }>;
   /**
    * Says with which quota new namespaces of an active cluster start; null = with none. Durable when it answers. `isTold`: it counts; otherwise the record goes on
    * telling.
@@ -178,6 +181,12 @@ export interface ClusterRecordRpc {
 export interface RangedObject {
   /** Comes before any other call. Durable when it answers: false = the cluster has begun with others, which stay. */
   beginWith(serviceRanges: readonly string[]): Promise<boolean>;
+}
+
+/** The generation of an object of the kind Cluster. */
+export interface ListSource {
+  readonly uid: string;
+  readonly generation: number;
 }
 
 /** An object that has a controller or wakes controllers: every store and every controller. */

@@ -321,7 +321,8 @@ export async function setControllers(env: Env, name: string, list: ControllerLis
   if (!fleet.ok) return fleet;
   const declared = fleet.value ? await declareControllers(fleet.value, name, list) : ok(undefined);
   if (!declared.ok) return declared;
-  const set = await call(() => recordOf(env, name).setControllers(list), { what: "cluster.setControllers", repeatable: true });
+  const source = declared.value;
+  const set = await call(() => recordOf(env, name).setControllers(list, source), { what: "cluster.setControllers", repeatable: true });
   if (!set.ok) return set;
   const { state, isTold } = set.value;
   if (state.phase !== "active") return err(beingDeleted(name));

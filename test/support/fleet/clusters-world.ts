@@ -33,6 +33,8 @@ export class ClustersWorld {
   isListSilent = false;
   /** objects of clusters hear of their controllers */
   isTold = true;
+  /** the record has heard of a later generation than the controller has read */
+  isLater = false;
   /** deletions go on */
   wipes = true;
   /** the list of all clusters has been told of the lives */
@@ -133,7 +135,7 @@ export class ClustersWorld {
       setControllers: (name, _, list) =>
         called(`setControllers ${name}`, () => {
           const made = this.made.get(name);
-          if (made) made.controllers = list;
+          if (made && !this.isLater) made.controllers = list;
           return { state: this.#state(name), isTold: this.isTold };
         }),
       setQuotas: (name, _, hard) =>

@@ -285,6 +285,20 @@ describe("the controller of Clusters", () => {
     expect(world.shown).toEqual(["default Active True", "old Active True"]);
   });
 
+  it("a record that has heard of a later generation: the object counts as configured when the record has its list", async () => {
+    const world = new ClustersWorld();
+    await world.create("a");
+    await world.pass(LONG);
+    world.isLater = true;
+    await world.update({ ...world.object("a"), spec: { controllers: ["*"] } });
+    await world.pass(LONG);
+    const { metadata, status } = world.object("a") ?? {};
+    expect(status?.observedGeneration).toBeLessThan(metadata?.generation ?? 0);
+    world.isLater = false;
+    await world.pass(LONG);
+    expect([world.made.get("a")?.controllers, world.object("a")?.status?.observedGeneration]).toEqual([["*"], metadata?.generation]);
+  });
+
   it("a list of controllers that comes while the cluster gets its object: stays", async () => {
     const world = new ClustersWorld();
     world.begin("old", undefined, ["*"]);

@@ -111,6 +111,8 @@ it("a list of controllers, and null: a patch; the end: a delete; where there is 
   expect(await declareControllers(ports, "a", null)).toEqual(ok(undefined));
   expect(await undeclareCluster(ports, "a")).toEqual(ok(undefined));
   expect(calls).toEqual(['patch {"spec":{"controllers":["*"]}}', 'patch {"spec":{"controllers":null}}', "get", "delete"]);
+  const stored = storeOf([there], { object: '{"metadata":{"uid":"u","generation":4}}' });
+  expect(await declareControllers(stored.ports, "a", ["*"]), "the generation that says so").toEqual(ok({ uid: "u", generation: 4 }));
   const absent = storeOf([undefined], "absent");
   expect([await declareControllers(absent.ports, "a", null), await undeclareCluster(absent.ports, "a")]).toEqual([
     ok(undefined),

@@ -459,6 +459,26 @@ describe("a cluster's controllers", () => {
     );
   });
 
+  it("an older generation of its object: changes nothing for a minute, in which a call may be late; then the object was brought back", async () => {
+    const world = new World();
+    await world.opened();
+    const ofObject = (generation: number, uid = "u") => ({ uid, generation });
+    await world.record.setControllers(LIST, ofObject(3));
+    const told = world.told.length;
+    expect(await world.record.setControllers(["*"], ofObject(2))).toMatchObject({ state: { controllers: LIST }, isTold: true });
+    expect(world.told).toHaveLength(told);
+    for (const [list, source] of [
+      [["a"], ofObject(3)],
+      [["b"], ofObject(1, "another")],
+      [["c"], undefined],
+    ] as const) {
+      expect(await world.record.setControllers(list, source)).toMatchObject({ state: { controllers: list }, isTold: true });
+    }
+    await world.record.setControllers(LIST, ofObject(3));
+    world.now += 60_010;
+    expect(await world.record.setControllers(["*"], ofObject(2))).toMatchObject({ state: { controllers: ["*"] }, isTold: true });
+  });
+
   it("a note for cron that arrives after its timeout: the newer list is noted again", async () => {
     const world = new World();
     await world.opened();

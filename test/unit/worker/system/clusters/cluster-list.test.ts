@@ -210,7 +210,7 @@ describe("GET /clusters", () => {
     const { fake } = world([listed("a")]);
     const response = await send("http://h/clusters", { headers: { Accept: accept } }, fake.env);
     expect(response.status).toBe(code);
-    if (accept === "application/yaml") expect(await response.text()).toMatch(/^kind: ClusterList\napiVersion: servicenet.dev\/v1\n/);
+    if (accept === "application/yaml") expect(await response.text()).toMatch(/^kind: ClusterList\napiVersion: servicenet.dev\/v1alpha1\n/);
   });
 
   it("a list in which nothing is: an empty one", async () => {

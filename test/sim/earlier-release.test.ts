@@ -1,5 +1,6 @@
 /** The release before, as the simulation plays it: what it lacks is what the kept release lacks, and its callers meet what the platform says of that. */
 import { describe, expect, it } from "vitest";
+import { FULL_AT } from "../../src/addresses/repair/repair-ports";
 import { isMethodMissing } from "../../src/api/rpc/older-release";
 import { isUnsupported } from "../../src/api/rpc/protocol";
 import { keptRelease } from "../support/server/kept-release";
@@ -102,21 +103,28 @@ describe("an object of the release before", () => {
   });
 });
 
-describe("a controller of the release before, which answers a poke before its pass", () => {
-  it("a deployment ends the pass: the store that poked tells the controller again, before a full visit", async () => {
+describe("deletion of a namespace during a deployment", () => {
+  async function world() {
     const cluster = new SimCluster({ seed: 1, ranges: ["10.0.0.0/28"], families: ["IPv4"] });
-    const { controllers, controllerNodes, namespaces, network, scheduler } = cluster;
+    const { controllers, namespaces, scheduler } = cluster;
     const shard = { ...ALWAYS, clock: scheduler.clock() };
-    const tick = async (): Promise<void> => {
-      await scheduler.run(
-        controllers.visit(shard, { id: CLUSTER, job: "maintain", facts: null, tickMs: scheduler.now, settings: undefined }),
-      );
-      await scheduler.pass(60_000);
+    const ticks = async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i++) {
+        await scheduler.run(
+          controllers.visit(shard, { id: CLUSTER, job: "maintain", facts: null, tickMs: scheduler.now, settings: undefined }),
+        );
+        await scheduler.pass(60_000);
+      }
     };
     await scheduler.run(namespaces.create("passing"));
     // The first one is a full visit. From then on those alone are visited that have asked.
-    for (let i = 0; i < 4; i++) await tick();
+    await ticks(4);
+    return { cluster, ticks };
+  }
 
+  it("a controller of the release before takes a poke, and its pass ends with it: the store tells the newer one, before a full visit", async () => {
+    const { cluster, ticks } = await world();
+    const { controllerNodes, namespaces, network, scheduler } = cluster;
     controllerNodes.namespaces.deploy({ kind: "a controller", methods: (brain) => ({ poke: () => brain.poke() }) });
     let isOver = false;
     network.fate = (step) => {
@@ -128,7 +136,23 @@ describe("a controller of the release before, which answers a poke before its pa
     await scheduler.run(namespaces.remove("passing"));
     await scheduler.pass(60_000);
     expect([isOver, namespaces.terminating]).toEqual([true, ["passing"]]);
-    for (let i = 0; i < 4; i++) await tick();
+    await ticks(4);
+    expect(namespaces.has("passing")).toBe(false);
+  });
+
+  it("a poke of a store of the release before is lost, and nobody knows: the next full visit goes on", async () => {
+    const { cluster, ticks } = await world();
+    const { namespaces, network, plain, scheduler, tables } = cluster;
+    plain.namespaces.deploy({ kind: "a store" });
+    network.fate = (step) => (step === "pokeNamespaces" ? "lost" : undefined);
+    await scheduler.run(namespaces.remove("passing"));
+    await scheduler.pass(1_000);
+    network.fate = () => undefined;
+    plain.namespaces.deploy(undefined);
+    await ticks(4);
+    expect(namespaces.terminating).toEqual(["passing"]);
+    tables.controllers.repair.numberSet(FULL_AT, 0);
+    await ticks(2);
     expect(namespaces.has("passing")).toBe(false);
   });
 });

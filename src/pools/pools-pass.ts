@@ -48,7 +48,7 @@ import type { RowStorage } from "../controllers/followed/row-storage";
 import { createRequest, deleteRequest, updateRequest, type Writer } from "../controllers/followed/write-requests";
 import type { Pass } from "../controllers/frame/controller";
 import { Frame, type FramePorts } from "../controllers/frame/frame";
-import { type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
+import { type Outcome, outcomeOf } from "../controllers/frame/round";
 import { claimStatus, exhausted, type ClaimFinding, HAS_ADDRESS, noPool, textOf } from "./claim-status";
 import { type ClaimFacts, claimFacts, claimOwning, type KnownPool, PoolAddresses, PoolsOfKind, PoolSpaces } from "./known-pools";
 
@@ -116,6 +116,8 @@ export function poolsPass({
   };
   /** by key of a claim; an address is held for it until its object is heard of */
   const picks = new Map<string, Pick>();
+  /** the round has changed something */
+  let hasDone = false;
   /** when the counts of a pool were told last */
   const countedAt = new Map<PoolKey, number>();
 
@@ -233,6 +235,17 @@ export function poolsPass({
     return !semanticEqual(poolOf(pool)?.counts, spaces.counts(pool));
   }
 
+  function begin(): Work[] {
+    hasDone = false;
+    return plan();
+  }
+
+  async function noted(work: Work): Promise<Outcome> {
+    const outcome = await write(work);
+    hasDone ||= outcome === "done";
+    return outcome;
+  }
+
   function write(work: Work): Promise<Outcome> {
     switch (work.step) {
       case "give":
@@ -252,9 +265,15 @@ export function poolsPass({
     }
   }
 
+  /** The store has gone on since the plan was made: the next round reads it first. */
+  function outdated(store: keyof typeof followed): Outcome {
+    followed[store].mustRead();
+    return "none";
+  }
+
   async function give(key: string, { uid, pool }: ClaimFacts): Promise<Outcome> {
     const [claim, present] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
-    if (claim?.metadata?.uid !== uid || claim.metadata.deletionTimestamp) return "none";
+    if (claim?.metadata?.uid !== uid || claim.metadata.deletionTimestamp) return outdated("claims");
     if (present) return adopt(claim, present);
     const known = poolOf(pool);
     if (!known || known.isDeleted) return "later";
@@ -353,20 +372,20 @@ export function poolsPass({
 
   async function tellWaiting(key: string, { uid }: ClaimFacts, finding: ClaimFinding): Promise<Outcome> {
     const claim = await read<AddressClaim>(claimStore, key);
-    return claim?.metadata?.uid === uid ? tell(claim, finding, undefined) : "none";
+    return claim?.metadata?.uid === uid ? tell(claim, finding, undefined) : outdated("claims");
   }
 
   /** Writes the version that was read, so what somebody has changed meanwhile is judged by the next pass. */
   async function tell(claim: AddressClaim, finding: ClaimFinding, address: string | undefined): Promise<Outcome> {
     const status = claimStatus(claim, finding, address, clock.now());
-    if (semanticEqual(claim.status, status)) return "done";
+    if (semanticEqual(claim.status, status)) return outdated("claims");
     return outcomeOf(await claimStore.write(updateRequest({ ...claim, status } as AddressClaim, WRITER, "status")));
   }
 
   /** The address goes first, then the claim. */
   async function release(key: string, { uid }: ClaimFacts): Promise<Outcome> {
     const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
-    if (claim?.metadata?.uid !== uid || !claim.metadata.deletionTimestamp) return "none";
+    if (claim?.metadata?.uid !== uid || !claim.metadata.deletionTimestamp) return outdated("claims");
     const owner = address && claimOwning(address);
     if (address && (owner === undefined || owner === uid)) {
       const outcome = await takeBack(address);
@@ -384,7 +403,7 @@ export function poolsPass({
 
   async function drop(key: string): Promise<Outcome> {
     const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
-    if (!address) return "none";
+    if (!address) return outdated("addresses");
     const owner = claimOwning(address);
     // The claim may have come since.
     if (claim && (owner === undefined || owner === claim.metadata?.uid)) return "later";
@@ -411,10 +430,11 @@ export function poolsPass({
   async function count(pool: PoolKey): Promise<Outcome> {
     const store = storeOf(pool);
     const object = await read<AddressPool>(store, objectKey(pool));
-    if (!object) return "none";
+    const { kind } = partsOfPoolKey(pool);
+    if (!object) return outdated(kind);
     const counts = spaces.counts(pool);
     countedAt.set(pool, clock.now());
-    if (semanticEqual(object.status?.ipAddresses, counts)) return "done";
+    if (semanticEqual(object.status?.ipAddresses, counts)) return outdated(kind);
     return outcomeOf(
       await store.write(
         updateRequest({ ...object, status: { ...object.status, ipAddresses: counts } } as AddressPool, POOL_WRITER, "status"),
@@ -425,7 +445,7 @@ export function poolsPass({
   async function end(pool: PoolKey): Promise<Outcome> {
     const store = storeOf(pool);
     const object = await read<AddressPool>(store, objectKey(pool));
-    if (!object?.metadata?.deletionTimestamp) return "none";
+    if (!object?.metadata?.deletionTimestamp) return outdated(partsOfPoolKey(pool).kind);
     const answer = await book.askPools({ does: "forget", pool });
     if (answer.kind !== "done") {
       followed.addresses.mustRead();
@@ -442,8 +462,9 @@ export function poolsPass({
     rows,
     keeps: [addresses, claims, ...kinds],
     follows: () => [Object.values(followed)],
-    work: { plan, write, nameOf: ({ step, key }) => `${step} ${key}`, atOnce: AT_ONCE },
-    goesOn: (round: Round) => round.begun > 0 && plan().length > 0,
+    work: { plan: begin, write: noted, nameOf: ({ step, key }) => `${step} ${key}`, atOnce: AT_ONCE },
+    // A round that has changed nothing would be made again, and again.
+    goesOn: () => hasDone && plan().length > 0,
     due(isRefused) {
       const now = clock.now();
       const times: number[] = [];

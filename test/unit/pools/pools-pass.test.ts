@@ -172,3 +172,19 @@ describe("the controller of pools", () => {
     expect(world.world.takeCalls().filter((call) => !call.includes("objectsSince"))).toEqual([]);
   });
 });
+
+it("a claim that is gone before its poke comes: is read once more, and no round repeats what is nothing any more", async () => {
+  const world = new PoolsWorld();
+  await world.pool("p", { addresses: ["10.0.0.1-10.0.0.9"] });
+  await world.pass(SOON);
+  world.world.fault = (call) => {
+    // Nobody hears of it: the store is changed behind the back of everybody.
+    if (call === "claims objectsNamed") world.world.stores.claims.storage.objectDelete("ns/a");
+    return undefined;
+  };
+  world.world.takeCalls();
+  await world.claim("a", "p");
+  await world.pass(SOON);
+  expect(world.given).toEqual([]);
+  expect(world.world.takeCalls().filter((call) => call === "claims objectsNamed").length).toBeLessThan(10);
+});

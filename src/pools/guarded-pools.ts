@@ -114,7 +114,8 @@ export class GuardedPools {
   async #claim(question: Wish): Promise<PoolAnswer> {
     for (;;) {
       const answer = await this.#book(question);
-      if (answer.kind !== "overlaps" || answer.isUnderWay || (await this.ports.exists(answer.pool))) return answer;
+      if ((answer.kind !== "overlaps" && answer.kind !== "moves") || answer.isUnderWay || (await this.ports.exists(answer.pool)))
+        return answer;
       // Addresses of a pool that is gone stay in the way.
       if ((await this.#book({ does: "forget", pool: answer.pool })).kind !== "done") return answer;
     }

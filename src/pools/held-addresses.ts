@@ -1,4 +1,7 @@
-/** Which IPAddress objects hold which addresses of which pools. Memory alone: it is read from the objects, in the same storage. */
+/**
+ * Which IPAddress objects hold which addresses of which pools, those of somebody else's pools included: they are addresses, too. Memory alone: it is read
+ * from the objects, in the same storage.
+ */
 import { type PoolAddress, type PoolKey, poolKeyOf } from "../api/registry/ipam/ipam";
 import { keyOf } from "../api/meta/object-key";
 import { parseAddress } from "../core/net/address";
@@ -9,6 +12,8 @@ export interface PoolHolding {
   readonly pool: PoolKey;
   readonly family: Family;
   readonly value: bigint;
+  /** The pool is somebody else's. */
+  readonly isForeign?: true;
 }
 
 /** undefined = the object is of a pool of somebody else. */
@@ -17,6 +22,17 @@ export function heldBy(object: PoolAddress): PoolHolding | undefined {
   const address = parseAddress(object.spec?.address ?? "");
   if (pool === undefined || !address.ok) return undefined;
   return { key: keyOf(object), pool, family: address.value.family, value: address.value.value };
+}
+
+/** Also of a pool of somebody else, whose key begins with kind and group; undefined = the object has no address. */
+export function holdingOf(object: PoolAddress): PoolHolding | undefined {
+  const own = heldBy(object);
+  if (own) return own;
+  const address = parseAddress(object.spec?.address ?? "");
+  if (!address.ok) return undefined;
+  const { kind = "", apiGroup = "", name = "" } = object.spec?.poolRef ?? {};
+  const pool = `${kind}.${apiGroup}/${object.metadata?.namespace ?? ""}/${name}`;
+  return { key: keyOf(object), pool, family: address.value.family, value: address.value.value, isForeign: true };
 }
 
 export class HeldAddresses {

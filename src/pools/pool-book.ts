@@ -4,7 +4,8 @@
  *
  * What is refused here, in the turn that would store the object:
  *   - an address that another object has, in the same pool or in one that is not apart by its NAT domain
- *   - an address that another pool covers
+ *   - an address that another pool covers; a pool of somebody else is in no NAT domain
+ *   - an address of a pool of ours that is not named as the claim that it is for
  *   - from the controller, an address that its pool does not give out (any more), or whose pool is being deleted
  *
  * A pool is a row as well, beside the objects. Before a pool is stored, its write claims here what it will cover (guarded-pools.ts). So a shrink
@@ -35,7 +36,7 @@ import { withTimeout } from "../core/base/timeout";
 import type { Clock } from "../core/base/ports";
 import { formatAddress } from "../core/net/address";
 import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
-import { type PoolHolding, HeldAddresses, heldBy } from "./held-addresses";
+import { type PoolHolding, HeldAddresses, holdingOf } from "./held-addresses";
 import { areApart, intervalsOf, sameFacts } from "./pool-facts";
 
 /** What is kept of a pool. */
@@ -69,9 +70,12 @@ export interface PoolBookPorts {
 /** A row with its intervals read. */
 interface Known {
   readonly row: PoolRow;
-  readonly covers: readonly Interval[];
+  /** what the pool may be now; it covers what each of them covers */
+  readonly states: readonly State[];
   readonly gives: readonly Interval[];
 }
+
+type State = Pick<PoolFacts, "family" | "natDomain"> & { readonly covers: readonly Interval[] };
 
 /** A write that claimed so long ago has ended. */
 const CLAIM_MS = OPERATION_DEADLINE_MS + 10_000;
@@ -99,7 +103,7 @@ export class PoolBook implements PoolBookRpc {
       },
       committed: (change, operation) => {
         inner.committed?.(change, operation);
-        this.#held?.set(change.key, change.after && heldBy(change.after));
+        this.#held?.set(change.key, change.after && holdingOf(change.after));
       },
       writeUndone: () => {
         this.#held = undefined;
@@ -143,7 +147,7 @@ export class PoolBook implements PoolBookRpc {
   }
 
   #claim({ pool, token, facts, before, dryRun }: PoolQuestion & { does: "claim" }): PoolAnswer {
-    const met = this.#met(pool, facts);
+    const met = this.#met(pool, facts, before);
     if (met) return met;
     if (before && !facts.keepsOutside) {
       const out = subtract(intervalsOf(before), facts.family === before.family ? intervalsOf(facts) : []);
@@ -155,16 +159,33 @@ export class PoolBook implements PoolBookRpc {
     return { kind: "done" };
   }
 
-  /** Another pool, or an address of one, that these facts would meet. */
-  #met(pool: PoolKey, facts: PoolFacts): PoolAnswer | undefined {
+  /** Another pool, or an address of one, that these facts would meet. `before`: what the pool has now. */
+  #met(pool: PoolKey, facts: PoolFacts, before: PoolFacts | null): PoolAnswer | undefined {
     const own = intervalsOf(facts);
-    for (const [other, { row, covers }] of this.pools) {
-      if (other === pool || row.facts.family !== facts.family || areApart(row.facts.natDomain, facts.natDomain)) continue;
-      if (intersect(own, covers).length > 0) return { kind: "overlaps", pool: other, isUnderWay: this.#isUnderWay(row) };
+    for (const [other, { row, states }] of this.pools) {
+      if (other === pool) continue;
+      const isMet = states.some((state) => isBeside(state, facts) && intersect(own, state.covers).length > 0);
+      if (isMet) return { kind: "overlaps", pool: other, isUnderWay: this.#isUnderWay(row) };
     }
     for (const { key, pool: other, family, value } of this.held.all) {
       if (other === pool || family !== facts.family || areApart(this.#domainOf(other), facts.natDomain)) continue;
       if (memberAt(own, value)) return { kind: "held", pool: other, address: formatAddress(family, value), by: key };
+    }
+    return before?.natDomain === facts.natDomain ? undefined : this.#metByMove(pool, facts.natDomain);
+  }
+
+  /** What its addresses would meet where the pool comes into another NAT domain. They may lie outside of it, and may be older than it. */
+  #metByMove(pool: PoolKey, natDomain: string): PoolAnswer | undefined {
+    for (const held of this.held.of(pool)) {
+      const { key, family, value } = held;
+      const address = formatAddress(family, value);
+      for (const { key: by, pool: other } of this.held.having(held)) {
+        if (other !== pool && !areApart(this.#domainOf(other), natDomain)) return { kind: "held", pool: other, address, by };
+      }
+      for (const [other, { row, states }] of this.pools) {
+        if (other === pool || !states.some((state) => isBeside(state, { family, natDomain }) && memberAt(state.covers, value))) continue;
+        return { kind: "moves", pool: other, address, by: key, isUnderWay: this.#isUnderWay(row) };
+      }
     }
     return undefined;
   }
@@ -205,21 +226,28 @@ export class PoolBook implements PoolBookRpc {
     return { kind: "done" };
   }
 
-  #refusal<Supply>({ after, before, dryRun: _ }: ProposedChange, operation: Operation<Supply>): Status | undefined {
+  #refusal<Supply>({ after, before }: ProposedChange, operation: Operation<Supply>): Status | undefined {
     const object = after as PoolAddress | undefined;
-    const held = object && !before ? heldBy(object) : undefined;
+    const held = object && !before ? holdingOf(object) : undefined;
     if (!object || !held) return undefined;
-    const domain = this.#domainOf(held.pool);
-    const refuse = (why: string): Status =>
-      invalid(poolAddressesDefinition, object.metadata?.name ?? "", [invalidValue("spec.address", object.spec?.address, why)]);
-    for (const { key, pool } of this.held.having(held)) {
-      if (pool === held.pool || !areApart(this.#domainOf(pool), domain)) return refuse(`IPAddress ${JSON.stringify(key)} has it`);
+    const { name = "" } = object.metadata ?? {};
+    const natDomain = this.#domainOf(held.pool);
+    const refuse = (field: string, value: unknown, why: string): Status =>
+      invalid(poolAddressesDefinition, name, [invalidValue(field, value, why)]);
+    const claim = object.spec?.claimRef?.name;
+    if (!held.isForeign && claim !== name) return refuse("spec.claimRef.name", claim, OTHER_NAME);
+    for (const { key, pool, isForeign } of this.held.having(held)) {
+      // Two of somebody else's are his to keep apart.
+      if (isForeign && held.isForeign) continue;
+      if (pool === held.pool || !areApart(this.#domainOf(pool), natDomain))
+        return refuse("spec.address", object.spec?.address, `IPAddress ${JSON.stringify(key)} has it`);
     }
-    for (const [pool, { row, covers }] of this.pools) {
-      if (pool === held.pool || row.facts.family !== held.family || areApart(row.facts.natDomain, domain)) continue;
-      if (memberAt(covers, held.value)) return refuse(`it belongs to ${poolText(pool)}`);
+    for (const [pool, { states }] of this.pools) {
+      if (pool === held.pool) continue;
+      const isMet = states.some((state) => isBeside(state, { family: held.family, natDomain }) && memberAt(state.covers, held.value));
+      if (isMet) return refuse("spec.address", object.spec?.address, `it belongs to ${poolText(pool)}`);
     }
-    return isOurs(operation) && !this.#gives(held) ? conflict(poolAddressesDefinition, object.metadata?.name ?? "", NOT_GIVEN) : undefined;
+    return isOurs(operation) && !this.#gives(held) ? conflict(poolAddressesDefinition, name, NOT_GIVEN) : undefined;
   }
 
   #gives({ pool, family, value }: PoolHolding): boolean {
@@ -239,7 +267,7 @@ export class PoolBook implements PoolBookRpc {
     const held = new HeldAddresses();
     for (const { data } of this.ports.storage.objectScan("", "")) {
       const object = readObject<PoolAddress>(data);
-      if (object) held.set(keyOf(object), heldBy(object));
+      if (object) held.set(keyOf(object), holdingOf(object));
     }
     return (this.#held = held);
   }
@@ -260,6 +288,7 @@ export class PoolBook implements PoolBookRpc {
 }
 
 const OTHER_POOL = "the referenced pool is different from the pool referenced by the claim this address should fulfill";
+const OTHER_NAME = "an IPAddress has the name of the claim that it is for";
 const RETRY_AFTER_SECONDS = 1;
 const NOT_GIVEN = "the pool does not give this address out";
 
@@ -268,14 +297,19 @@ function isOurs<Supply>({ request }: Operation<Supply>): boolean {
 }
 
 function known(row: PoolRow): Known {
-  const own = intervalsOf(row.facts);
-  const earlier =
-    row.before === undefined || row.before === null || row.before.family !== row.facts.family ? undefined : intervalsOf(row.before);
+  const { facts, before } = row;
+  const own = intervalsOf(facts);
+  const states = before ? [facts, before] : [facts];
   return {
     row,
-    covers: earlier ? normalize([...own, ...earlier]) : own,
-    gives: earlier ? intersect(own, earlier) : own,
+    states: states.map((state) => ({ family: state.family, natDomain: state.natDomain, covers: intervalsOf(state) })),
+    gives: !before ? own : before.family === facts.family ? intersect(own, intervalsOf(before)) : [],
   };
+}
+
+/** Whether addresses of the one may be met where those of the other are. */
+function isBeside(a: Pick<PoolFacts, "family" | "natDomain">, b: Pick<PoolFacts, "family" | "natDomain">): boolean {
+  return a.family === b.family && !areApart(a.natDomain, b.natDomain);
 }
 
 /** The refusal of a write of a pool; undefined = it may go on. */
@@ -292,6 +326,8 @@ export function refusalOf(
       return refuse(`overlaps with ${poolText(answer.pool)}`);
     case "held":
       return refuse(`IPAddress ${JSON.stringify(answer.by)} of ${poolText(answer.pool)} has ${answer.address}`);
+    case "moves":
+      return refuse(`its IPAddress ${JSON.stringify(answer.by)} has ${answer.address}, which belongs to ${poolText(answer.pool)}`);
     case "shrinks":
       return badRequest(`pool addresses do not contain allocated addresses: ${answer.set}`);
     case "used":

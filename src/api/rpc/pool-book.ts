@@ -40,6 +40,8 @@ export type PoolAnswer =
   | { readonly kind: "overlaps"; readonly pool: string; readonly isUnderWay: boolean }
   /** An object of another pool has an address among these. */
   | { readonly kind: "held"; readonly pool: string; readonly address: string; readonly by: string }
+  /** An object of this pool has an address that the other pool covers, and the two would be apart no more. */
+  | { readonly kind: "moves"; readonly pool: string; readonly address: string; readonly by: string; readonly isUnderWay: boolean }
   /** `set`: addresses that are used and would be outside, as upstream prints them */
   | { readonly kind: "shrinks"; readonly set: string }
   /** The pool has addresses. */

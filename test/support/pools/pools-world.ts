@@ -5,6 +5,7 @@ import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } fro
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../../../src/api/rpc/pool-book";
 import type { DeleteOptionsRequest, WriteResult } from "../../../src/api/rpc/store";
+import type { StoreExtension } from "../../../src/api/store/state/extension";
 import { GuardedPools, type RangeOfServices } from "../../../src/pools/guarded-pools";
 import { PoolBook, type PoolRow } from "../../../src/pools/pool-book";
 import { poolsPass } from "../../../src/pools/pools-pass";
@@ -25,23 +26,16 @@ function claimOf(name: string, pool: string, kind: PoolKind = "InClusterIPPool",
 export class PoolsWorld {
   readonly world: ControllerWorld<Kind>;
   readonly rows = new Map<string, PoolRow>();
-  readonly book: PoolBook;
+  /** of the current life of the store of addresses */
+  book!: PoolBook;
+  #inBook!: StoreExtension<undefined>;
   serviceRanges: RangeOfServices[] = [];
   /** asked before each question to the book: an error = it does not arrive */
   bookFault: (question: PoolQuestion) => Error | undefined = () => undefined;
 
   /** @param dieAt the number of the place where the controller dies; 0 = it does not */
   constructor(dieAt = 0, historyEntries = 10_000) {
-    this.book = new PoolBook({
-      clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
-      claimOf: ({ namespace, name }) => Promise.resolve(this.objectOf<AddressClaim>("claims", `${namespace}/${name}`)),
-      storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
-      rows: {
-        load: () => [...this.rows],
-        save: (pool, row) => void this.rows.set(pool, row),
-        remove: (pool) => void this.rows.delete(pool),
-      },
-    });
+    this.restartBook();
     this.world = new ControllerWorld<Kind>({
       definitions: {
         claims: addressClaimsDefinition,
@@ -50,7 +44,12 @@ export class PoolsWorld {
         globalPools: poolDefinitions.GlobalInClusterIPPool,
       },
       extensions: {
-        addresses: this.book.around({}),
+        addresses: {
+          admit: (change, operation) => this.#inBook.admit?.(change, operation) ?? { kind: "go" },
+          committed: (change, operation) => this.#inBook.committed?.(change, operation),
+          writeUndone: () => this.#inBook.writeUndone?.(),
+          turnLost: () => this.#inBook.turnLost?.(),
+        },
         pools: this.#guarded("InClusterIPPool").around({}),
         globalPools: this.#guarded("GlobalInClusterIPPool").around({}),
       },
@@ -63,6 +62,21 @@ export class PoolsWorld {
           book: { askPools: async (question) => (await called(`book ${question.does}`, () => this.#asked(question)))() },
         }),
     });
+  }
+
+  /** A new life of the store of addresses: what it only remembered is lost. */
+  restartBook(): void {
+    this.book = new PoolBook({
+      clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
+      claimOf: ({ namespace, name }) => Promise.resolve(this.objectOf<AddressClaim>("claims", `${namespace}/${name}`)),
+      storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
+      rows: {
+        load: () => [...this.rows],
+        save: (pool, row) => void this.rows.set(pool, structuredClone(row)),
+        remove: (pool) => void this.rows.delete(pool),
+      },
+    });
+    this.#inBook = this.book.around({});
   }
 
   pass(ms: number): Promise<void> {
@@ -93,10 +107,10 @@ export class PoolsWorld {
   }
 
   /** An address that no controller made. */
-  address(name: string, address: string, pool: string, metadata: KubeObject["metadata"] = {}): Promise<WriteResult> {
+  address(name: string, address: string, pool: string, spec: PoolAddress["spec"] = {}): Promise<WriteResult> {
     const object: PoolAddress = {
-      metadata: { namespace: "ns", ...metadata, name },
-      spec: { claimRef: { name }, poolRef: { apiGroup: IPAM_GROUP, kind: "InClusterIPPool", name: pool }, address, prefix: 24 },
+      metadata: { namespace: "ns", name },
+      spec: { claimRef: { name }, poolRef: { apiGroup: IPAM_GROUP, kind: "InClusterIPPool", name: pool }, address, prefix: 24, ...spec },
     };
     return this.#create("addresses", object);
   }

@@ -258,3 +258,91 @@ describe("an address that a client makes", () => {
 });
 
 const OPTIONS = { dryRun: false, fieldManager: "t", fieldValidation: "Ignore", force: false, group: "ipam.cluster.x-k8s.io" } as const;
+
+describe("an address of somebody else's pool", () => {
+  const theirs = { poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterPrefixPool", name: "x" } };
+
+  it("refused where a pool of ours covers it, or an address of one has it", async () => {
+    const world = await used();
+    expect(shown(await world.address("m", "10.0.0.1", "", theirs))).toContain('"10.0.0.1": IPAddress "ns/a" has it');
+    expect(shown(await world.address("m", "10.0.0.9", "", theirs))).toContain('"10.0.0.9": it belongs to InClusterIPPool "ns/p"');
+    expect(shown(await world.address("m", "10.0.0.10", "", theirs))).toBe("201");
+    // They are kept apart by whoever gives them.
+    expect(shown(await world.address("n", "10.0.0.10", "", theirs))).toBe("201");
+  });
+
+  it("counts: no pool of ours comes to cover it, and no address of ours to have it, behind a restart as well", async () => {
+    const world = await used();
+    await world.address("m", "10.0.0.10", "", theirs);
+    for (let life = 0; life < 2; life++) {
+      expect(shown(await world.updatePool("p", { addresses: ["10.0.0.1-10.0.0.10"] }))).toContain(
+        'IPAddress "ns/m" of InClusterPrefixPool.ipam.cluster.x-k8s.io "ns/x" has 10.0.0.10',
+      );
+      expect(shown(await world.address("d", "10.0.0.10", "p"))).toContain('"10.0.0.10": IPAddress "ns/m" has it');
+      world.restartBook();
+    }
+  });
+});
+
+it("an address of ours is named as its claim: under another name no claim is compared with it", async () => {
+  const world = await used();
+  await world.pool("q", { addresses: ["10.0.1.1-10.0.1.9"] });
+  await world.claim("m", "q");
+  expect(shown(await world.address("m", "10.0.0.5", "p", { claimRef: { name: "zzz" } }))).toContain(
+    'spec.claimRef.name: Invalid value: "zzz": an IPAddress has the name of the claim that it is for',
+  );
+});
+
+describe("a pool that comes into another NAT domain", () => {
+  const nat = (domain: string) => ({ namespace: "ns", annotations: { "servicenet.dev/nat-domain": domain } });
+  const KEEP = { annotations: { "servicenet.dev/keep-out-of-range": "true" } };
+
+  async function both(): Promise<PoolsWorld> {
+    const world = new PoolsWorld();
+    await world.pool("p", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("x"));
+    await world.pool("q", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("y"));
+    await world.claim("a", "p");
+    await world.pass(SOON);
+    return world;
+  }
+
+  it("what it holds outside of its new addresses goes with it: refused where another pool covers that, or has given it", async () => {
+    const world = await both();
+    const moved = () => world.updatePool("p", { addresses: ["10.0.0.20-10.0.0.30"] }, KEEP);
+    expect(shown(await moved())).toContain('its IPAddress "ns/a" has 10.0.0.1, which belongs to InClusterIPPool "ns/q"');
+    await world.claim("b", "q");
+    await world.pass(SOON);
+    expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
+    expect(shown(await moved())).toContain('IPAddress "ns/b" of InClusterIPPool "ns/q" has 10.0.0.1');
+    // In its own domain it may shrink.
+    const kept = { annotations: { ...KEEP.annotations, "servicenet.dev/nat-domain": "x" } };
+    expect(shown(await world.updatePool("p", { addresses: ["10.0.0.20-10.0.0.30"] }, kept))).toBe("200");
+  });
+
+  it("a new pool has what an earlier one of its name has given", async () => {
+    const world = await both();
+    world.world.stores.pools.storage.objectDelete("ns/p");
+    expect(shown(await world.pool("p", { addresses: ["10.0.1.1-10.0.1.9"] }, nat("y")))).toContain(
+      'its IPAddress "ns/a" has 10.0.0.1, which belongs to InClusterIPPool "ns/q"',
+    );
+    expect(shown(await world.pool("p", { addresses: ["10.0.1.1-10.0.1.9"] }, nat("z")))).toBe("201");
+  });
+
+  it("between claim and answer it is in both, and in both families: an address of it may be met in either", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("x"));
+    await world.pass(SOON);
+    const [row] = [...world.rows.values()];
+    if (!row) throw new Error("no row");
+    const facts = { family: "IPv6", intervals: [["1", "9"]], natDomain: "y", keepsOutside: false } as const;
+    await world.book.askPools({ does: "claim", pool: "InClusterIPPool/ns/p", token: "t", facts, before: row.facts, dryRun: false });
+    for (let life = 0; life < 2; life++) {
+      expect(shown(await world.pool("q", { addresses: ["10.0.0.4"] }, nat("x")))).toContain("overlaps with");
+      expect(shown(await world.pool("q", { addresses: ["::4"], prefix: 120 }, nat("y")))).toContain("overlaps with");
+      world.restartBook();
+    }
+    expect(shown(await world.pool("q", { addresses: ["10.0.0.4"] }, nat("y")))).toBe("201");
+    // It may turn out to be in the domain of the other one.
+    expect(shown(await world.address("m", "10.0.0.4", "p"))).toContain('it belongs to InClusterIPPool "ns/q"');
+  });
+});

@@ -85,9 +85,9 @@ export function partsOfPoolKey(key: PoolKey): { kind: PoolKind; namespace: strin
   return { kind: kind === "InClusterIPPool" ? kind : "GlobalInClusterIPPool", namespace, name };
 }
 
-/** As messages name a pool. */
+/** As messages name a pool, also one of somebody else. */
 export function poolText(key: PoolKey): string {
-  const { kind, namespace, name } = partsOfPoolKey(key);
+  const [kind = "", namespace = "", name = ""] = key.split("/");
   return `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
 }
 

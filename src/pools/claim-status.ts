@@ -22,6 +22,10 @@ export function exhausted(pool: PoolKey): ClaimFinding {
   return { status: "False", reason: "PoolExhausted", message: `no address available in ${poolText(pool)}` };
 }
 
+export function failed(message: string): ClaimFinding {
+  return { status: "False", reason: "AllocationFailed", message };
+}
+
 export function claimStatus(claim: AddressClaim, finding: ClaimFinding, address: string | undefined, now: number): AddressClaim["status"] {
   const { conditions = [] } = claim.status ?? {};
   const known = conditions.find(({ type }) => type === READY);

@@ -16,6 +16,8 @@ import {
 } from "../api/registry/ipam/ipam";
 import type { PoolFacts } from "../api/rpc/pool-book";
 import { integerOf } from "../core/encoding/exact-json";
+import { formatAddress } from "../core/net/address";
+import type { Family } from "../core/net/family";
 import { type FactRows, KeptFacts } from "../controllers/followed/kept-facts";
 import { FreeAddresses } from "./free-addresses";
 import { heldBy } from "./held-addresses";
@@ -23,6 +25,18 @@ import { factsOf, intervalsOf } from "./pool-facts";
 
 export const READY = "Ready";
 const INT64_MAX = 2n ** 63n - 1n;
+/** where the addresses of IPv6 begin on the line that both families share */
+const IPV6_FROM = 1n << 32n;
+
+/** An address on the line of both families: the same number of the other family is another place. */
+function placeOf(family: Family, value: bigint): bigint {
+  return family === "IPv4" ? value : IPV6_FROM + value;
+}
+
+/** The text of the address at a place. */
+export function addressAt(place: bigint): string {
+  return place < IPV6_FROM ? formatAddress("IPv4", place) : formatAddress("IPv6", place - IPV6_FROM);
+}
 
 /** `ready`: status and reason of its condition. `has`: the address that its status names. */
 export interface ClaimFacts {
@@ -37,10 +51,14 @@ export interface ClaimFacts {
 }
 
 export interface AddressFacts {
-  readonly pool: PoolKey;
+  /** absent = it is of a pool of somebody else: it has its name, and nothing of any pool here */
+  readonly pool?: PoolKey;
   /** the claim that owns it, by uid; absent = it names none */
   readonly owner?: string;
-  readonly value: string;
+  /** see `placeOf` */
+  readonly place?: string;
+  /** It names another claim than that of its own name. */
+  readonly isForOther?: true;
   readonly createdAt: number;
   readonly isHeld?: true;
   readonly isDeleted?: true;
@@ -76,14 +94,13 @@ export function claimFacts(claim: AddressClaim): ClaimFacts | undefined {
   };
 }
 
-function addressFacts(address: PoolAddress): AddressFacts | undefined {
+export function addressFacts(address: PoolAddress): AddressFacts {
   const held = heldBy(address);
-  if (!held) return undefined;
-  const { metadata } = address;
+  const { metadata, spec } = address;
   const owner = claimOwning(address);
   return {
-    pool: held.pool,
-    value: String(held.value),
+    ...(held && { pool: held.pool, place: String(placeOf(held.family, held.value)) }),
+    ...(spec?.claimRef?.name !== metadata?.name && { isForOther: true }),
     createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
     ...(owner !== undefined && { owner }),
     ...(metadata?.finalizers?.includes(ADDRESS_FINALIZER) && { isHeld: true }),
@@ -144,12 +161,12 @@ export class PoolAddresses extends KeptFacts<PoolAddress, AddressFacts> {
     super(rows, "addresses", addressFacts);
   }
 
-  protected override entered(key: string, { pool, value }: AddressFacts): void {
-    this.spaces.of(pool).take(BigInt(value), key);
+  protected override entered(key: string, { pool, place }: AddressFacts): void {
+    if (pool !== undefined && place !== undefined) this.spaces.of(pool).take(BigInt(place), key);
   }
 
-  protected override left(key: string, { pool, value }: AddressFacts): void {
-    this.spaces.of(pool).release(BigInt(value), key);
+  protected override left(key: string, { pool, place }: AddressFacts): void {
+    if (pool !== undefined && place !== undefined) this.spaces.of(pool).release(BigInt(place), key);
   }
 }
 
@@ -179,7 +196,10 @@ export class PoolsOfKind extends KeptFacts<AddressPool, KnownPool> {
     // Its counts change with each claim.
     if (this.#entered.get(pool) === now) return;
     this.#entered.set(pool, now);
-    this.spaces.of(pool).give(intervalsOf(facts));
+    const { family } = facts;
+    this.spaces
+      .of(pool)
+      .give(intervalsOf(facts).map(({ first, last }) => ({ first: placeOf(family, first), last: placeOf(family, last) })));
     this.unsettled.add(pool);
   }
 }

@@ -14,7 +14,8 @@
  * given meanwhile: both are refused. A release that comes late names the uid of what it meant.
  *
  * An address is named as its claim. One that a claim of an earlier life left (it lost its finalizer by force) is taken back before the claim gets its own:
- * a new uid inherits nothing. One without a claim as its owner, restored or moved by a client, becomes that of the claim of its name.
+ * a new uid inherits nothing. One without a claim as its owner, restored or moved by a client, becomes that of the claim of its name. It must be for this
+ * claim, and of its pool, which gives it out. Every other one keeps the name, and the claim says so: its number may be given already.
  */
 import { keyOf } from "../api/meta/object-key";
 import { readObject } from "../api/meta/read-object";
@@ -39,7 +40,6 @@ import {
 } from "../api/registry/ipam/ipam";
 import type { PoolBookRpc } from "../api/rpc/pool-book";
 import { leastOf } from "../core/base/extremes";
-import { formatAddress } from "../core/net/address";
 import type { WrittenStore } from "../controllers/followed/called-store";
 import { FollowedStore } from "../controllers/followed/followed-store";
 import { KeptFacts } from "../controllers/followed/kept-facts";
@@ -49,8 +49,19 @@ import { createRequest, deleteRequest, updateRequest, type Writer } from "../con
 import type { Pass } from "../controllers/frame/controller";
 import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { type Outcome, outcomeOf } from "../controllers/frame/round";
-import { claimStatus, exhausted, type ClaimFinding, HAS_ADDRESS, noPool, textOf } from "./claim-status";
-import { type ClaimFacts, claimFacts, claimOwning, type KnownPool, PoolAddresses, PoolsOfKind, PoolSpaces } from "./known-pools";
+import { claimStatus, exhausted, type ClaimFinding, failed, HAS_ADDRESS, noPool, textOf } from "./claim-status";
+import {
+  addressAt,
+  type AddressFacts,
+  addressFacts,
+  type ClaimFacts,
+  claimFacts,
+  claimOwning,
+  type KnownPool,
+  PoolAddresses,
+  PoolsOfKind,
+  PoolSpaces,
+} from "./known-pools";
 
 const WRITER: Writer = { manager: POOLS_MANAGER, group: IPAM_GROUP, version: CLAIM_VERSION };
 const POOL_WRITER: Writer = { ...WRITER, version: POOL_VERSION };
@@ -81,7 +92,7 @@ type Work =
 interface Pick {
   readonly uid: string;
   readonly pool: PoolKey;
-  readonly value: bigint;
+  readonly place: bigint;
 }
 
 export function poolsPass({
@@ -142,9 +153,26 @@ export function poolsPass({
     return deletedAt + (known && !known.isDeleted ? known.graceMs : 0);
   }
 
-  function isServed(key: string, { uid, has, ready }: ClaimFacts): boolean {
+  function isServed(key: string, claim: ClaimFacts): boolean {
     const address = addresses.get(key);
-    return address !== undefined && address.owner === uid && has === nameIn(key) && ready === textOf(HAS_ADDRESS);
+    const isOwn = address?.owner === claim.uid && obstacle(key, claim, address) === undefined;
+    return isOwn && claim.has === nameIn(key) && claim.ready === textOf(HAS_ADDRESS);
+  }
+
+  /** What keeps the claim from having the address of its name; undefined = nothing does. */
+  function obstacle(key: string, { uid, pool, has }: ClaimFacts, address: AddressFacts): ClaimFinding | undefined {
+    const inTheWay = (why: string): ClaimFinding => failed(`IPAddress ${JSON.stringify(key)} ${why}`);
+    const isOwn = address.owner === uid;
+    if (address.pool !== pool || address.place === undefined) return inTheWay("is of another pool");
+    if (address.isForOther) return inTheWay("is for another claim");
+    if (address.owner !== undefined && !isOwn) return inTheWay("belongs to another claim");
+    if (address.isDeleted && !address.isHeld) return inTheWay("is being deleted");
+    // What a claim has stays its own, whatever becomes of the pool.
+    if (isOwn && has === nameIn(key)) return undefined;
+    const known = poolOf(pool);
+    if (!known || (known.isDeleted && !isOwn)) return noPool(pool, known !== undefined);
+    if (known.facts.keepsOutside || spaces.of(pool).gives(BigInt(address.place))) return undefined;
+    return inTheWay("is not given out by its pool");
   }
 
   /** When an address without its claim may go; undefined = it has its claim, or is no matter of this controller. */
@@ -152,19 +180,19 @@ export function poolsPass({
     const address = addresses.get(key);
     const claim = claims.get(key);
     // What somebody else holds goes without this controller.
-    if (!address || (address.isDeleted && !address.isHeld)) return undefined;
-    if (claim) return address.owner !== undefined && address.owner !== claim.uid ? 0 : undefined;
+    if (address?.pool === undefined || (address.isDeleted && !address.isHeld)) return undefined;
+    if (claim) return !address.isForOther && address.owner !== undefined && address.owner !== claim.uid ? 0 : undefined;
     if (!address.isHeld) return undefined;
     return address.isDeleted || address.owner !== undefined ? 0 : address.createdAt + ORPHAN_MS;
   }
 
   /** Picks whose outcome is known. What never came is refused by the store if it comes later. */
   function prunePicks(): void {
-    for (const [key, { pool, value }] of picks) {
+    for (const [key, { pool, place }] of picks) {
       const address = addresses.get(key);
       if (!address && claims.get(key)) continue;
       picks.delete(key);
-      if (!address || address.value !== String(value)) spaces.of(pool).release(value, key);
+      if (!address || address.pool !== pool || address.place !== String(place)) spaces.of(pool).release(place, key);
     }
   }
 
@@ -200,26 +228,30 @@ export function poolsPass({
     waiting.sort(([a, { createdAt: one }], [b, { createdAt: other }]) => one - other || (a < b ? -1 : 1));
     const room = new Map<PoolKey, bigint>();
     for (const [key, claim] of waiting) {
-      const { pool, ready } = claim;
+      const { pool } = claim;
       const known = poolOf(pool);
-      const has = addresses.get(key);
-      const isOwn = has !== undefined && (has.owner === undefined || has.owner === claim.uid);
-      // That of an earlier life is in the plan already, and one that somebody else holds goes some time.
-      if (has && (!isOwn || (has.isDeleted && !has.isHeld))) continue;
-      if (known?.isPaused) continue;
-      if (isOwn || picks.has(key)) {
-        yield { step: "give", key, claim };
+      const address = addresses.get(key);
+      // That of an earlier life is in the plan already.
+      if (known?.isPaused || (address && dropAt(key) !== undefined)) continue;
+      if (address || picks.has(key)) {
+        const finding = address && obstacle(key, claim, address);
+        if (!finding) yield { step: "give", key, claim };
+        else if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
         continue;
       }
       const free = room.get(pool) ?? freeIn(pool);
       const finding = !known || known.isDeleted ? noPool(pool, known !== undefined) : free <= 0n ? exhausted(pool) : undefined;
       if (finding) {
-        if (ready !== textOf(finding) || claim.has !== undefined) yield { step: "tell", key, claim, finding };
+        if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
         continue;
       }
       room.set(pool, free - 1n);
       yield { step: "give", key, claim };
     }
+  }
+
+  function isNews({ ready, has }: ClaimFacts, finding: ClaimFinding): boolean {
+    return ready !== textOf(finding) || has !== undefined;
   }
 
   function freeIn(pool: PoolKey): bigint {
@@ -277,9 +309,9 @@ export function poolsPass({
     if (present) return adopt(claim, present);
     const known = poolOf(pool);
     if (!known || known.isDeleted) return "later";
-    const value = pick(key, uid, pool);
-    if (value === undefined) return "later";
-    const address = addressFor(claim, known, formatAddress(known.facts.family, value));
+    const place = pick(key, uid, pool);
+    if (place === undefined) return "later";
+    const address = addressFor(claim, known, addressAt(place));
     const answer = await addressStore.write(createRequest(address, WRITER));
     if (!answer.ok) return unpicked(key, answer);
     return tell(claim, HAS_ADDRESS, nameIn(key));
@@ -289,16 +321,16 @@ export function poolsPass({
   function pick(key: string, uid: string, pool: PoolKey): bigint | undefined {
     const space = spaces.of(pool);
     const earlier = picks.get(key);
-    if (earlier?.uid === uid && space.gives(earlier.value) && space.holder(earlier.value) === key) return earlier.value;
-    if (earlier) space.release(earlier.value, key);
-    const value = space.lowest();
-    if (value === undefined) {
+    if (earlier?.uid === uid && space.gives(earlier.place) && space.holder(earlier.place) === key) return earlier.place;
+    if (earlier) space.release(earlier.place, key);
+    const place = space.lowest();
+    if (place === undefined) {
       picks.delete(key);
       return undefined;
     }
-    space.take(value, key);
-    picks.set(key, { uid, pool, value });
-    return value;
+    space.take(place, key);
+    picks.set(key, { uid, pool, place });
+    return place;
   }
 
   /** What is known here is old: another object has the address, or the pool has changed. */
@@ -306,7 +338,7 @@ export function poolsPass({
     const picked = picks.get(key);
     if (picked) {
       picks.delete(key);
-      spaces.of(picked.pool).release(picked.value, key);
+      spaces.of(picked.pool).release(picked.place, key);
       pools[partsOfPoolKey(picked.pool).kind].unsettled.add(picked.pool);
     }
     for (const store of Object.values(followed)) store.mustRead();
@@ -318,13 +350,17 @@ export function poolsPass({
   /** The address of a claim belongs to it, whoever made it. */
   async function adopt(claim: AddressClaim, address: PoolAddress): Promise<Outcome> {
     const owner = claimOwning(address);
-    if (owner !== undefined && owner !== claim.metadata?.uid) return drop(keyOf(claim));
+    const key = keyOf(claim);
+    const facts = claimFacts(claim);
+    const finding = facts && obstacle(key, facts, addressFacts(address));
+    if (finding) {
+      followed.addresses.mustRead();
+      return tell(claim, finding, undefined);
+    }
     const wanted = ownersOf(claim);
     const others = (address.metadata?.ownerReferences ?? []).filter(({ uid }) => !wanted.some((one) => one.uid === uid));
     const finalizers = address.metadata?.finalizers ?? [];
     const isHeld = finalizers.includes(ADDRESS_FINALIZER);
-    const isDeleted = address.metadata?.deletionTimestamp !== undefined;
-    if (isDeleted && !isHeld) return "later";
     // One that somebody deletes stays until its claim goes, as upstream.
     if (owner === undefined || !isHeld) {
       const metadata = {
@@ -386,12 +422,17 @@ export function poolsPass({
   async function release(key: string, { uid }: ClaimFacts): Promise<Outcome> {
     const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
     if (claim?.metadata?.uid !== uid || !claim.metadata.deletionTimestamp) return outdated("claims");
-    const owner = address && claimOwning(address);
-    if (address && (owner === undefined || owner === uid)) {
+    if (address && isOf(claim, address)) {
       const outcome = await takeBack(address);
       if (outcome !== "done" && outcome !== "none") return outcome;
     }
     return unhold(claimStore, claim, CLAIM_FINALIZER, WRITER);
+  }
+
+  /** Whether the address goes with the claim. One that only has its name stays. */
+  function isOf(claim: AddressClaim, address: PoolAddress): boolean {
+    const { pool, isForOther, owner } = addressFacts(address);
+    return pool !== undefined && pool === claimFacts(claim)?.pool && !isForOther && (owner === undefined || owner === claim.metadata?.uid);
   }
 
   async function takeBack(address: PoolAddress): Promise<Outcome> {

@@ -1,13 +1,15 @@
 /** What the stores of pools and of their addresses have besides: that of addresses knows all pools, those of pools ask it before they change. */
-import { type AddressClaim, type PoolKey, partsOfPoolKey } from "../src/api/registry/ipam/ipam";
+import { type AddressClaim, type AddressPool, type PoolKey, partsOfPoolKey } from "../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../src/api/registry/ipam/definitions";
 import { serviceCIDRsDefinition } from "../src/api/registry/service-cidrs/definition";
 import { readObject } from "../src/api/meta/read-object";
 import type { ServiceCIDR } from "../src/api/meta/kubernetes";
 import { type ObjectFeed, pagesOf } from "../src/api/rpc/object-feed";
+import type { StoredPool } from "../src/api/rpc/pool-book";
 import { prefixesIn } from "../src/core/net/prefix";
 import type { PlainStorePorts } from "../src/controllers/plain-store";
 import { GuardedPools, natDomainOf, type RangeOfServices } from "../src/pools/guarded-pools";
+import { storedPool } from "../src/pools/pool-facts";
 import { PoolBook, type PoolRow } from "../src/pools/pool-book";
 import { poolBook, storeStub } from "./peers/peers";
 import type { Env } from "./platform/env";
@@ -26,6 +28,7 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
         const [text] = await storeStub<ObjectFeed>(env, cluster, addressClaimsDefinition).objectsNamed([key]);
         return text ? readObject<AddressClaim>(text) : undefined;
       },
+      poolOf: (pool) => poolOf(env, cluster, pool),
       rows: {
         load: () => [...kv.list<PoolRow>({ prefix: POOLS })].map(([key, row]) => [key.slice(POOLS.length), row]),
         save: (pool, row) => kv.put(POOLS + pool, row),
@@ -40,7 +43,6 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
     ...{ clock, random, definition, kind },
     book: () => poolBook(env, cluster),
     serviceRanges: () => serviceRanges(env, cluster),
-    exists: (pool) => exists(env, cluster, pool),
   });
   return { extended: (inner) => guarded.around(inner) };
 }
@@ -58,8 +60,9 @@ async function serviceRanges(env: Env, cluster: string): Promise<RangeOfServices
   return ranges;
 }
 
-async function exists(env: Env, cluster: string, pool: PoolKey): Promise<boolean> {
+async function poolOf(env: Env, cluster: string, pool: PoolKey): Promise<StoredPool | undefined> {
   const { kind, namespace, name } = partsOfPoolKey(pool);
-  const [found] = await storeStub<ObjectFeed>(env, cluster, poolDefinitions[kind]).objectsNamed([{ namespace, name }]);
-  return found !== null && found !== undefined;
+  const [text] = await storeStub<ObjectFeed>(env, cluster, poolDefinitions[kind]).objectsNamed([{ namespace, name }]);
+  const object = text ? readObject<AddressPool>(text) : undefined;
+  return object && storedPool(object);
 }

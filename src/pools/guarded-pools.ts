@@ -4,7 +4,7 @@
  */
 import { invalidValue } from "../api/meta/field-errors";
 import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
-import { type AddressPool, keyOfPool, NAT_DOMAIN, type PoolKey, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
+import { type AddressPool, keyOfPool, NAT_DOMAIN, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
 import type { Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
@@ -32,8 +32,6 @@ export interface GuardedPoolsPorts {
   book(): PoolBookRpc;
   /** the ServiceCIDRs of the cluster */
   serviceRanges(): Promise<readonly RangeOfServices[]>;
-  /** whether there is an object of this key */
-  exists(pool: PoolKey): Promise<boolean>;
 }
 
 type Wish = PoolQuestion & { does: "claim" | "close" };
@@ -74,13 +72,14 @@ export class GuardedPools {
     const key = keyOfPool(this.ports.kind, pool);
     if (before && !before.metadata?.deletionTimestamp && (!after || after.metadata?.deletionTimestamp)) {
       const inUse = before.metadata?.annotations?.[SKIP_DELETE_CHECK] !== undefined;
-      return { does: "close", pool: key, inUse, dryRun } as Omit<Wish, "token">;
+      return { does: "close", pool: key, facts: factsOf(before), inUse, dryRun } as Omit<Wish, "token">;
     }
     if (!after) return undefined;
     const facts = factsOf(after);
     const earlier = before ? factsOf(before) : null;
     if (earlier && sameFacts(facts, earlier)) return undefined;
-    return { does: "claim", pool: key, facts, before: earlier, dryRun } as Omit<Wish, "token">;
+    const closed = after.metadata?.deletionTimestamp !== undefined;
+    return { does: "claim", pool: key, facts, before: earlier, closed, dryRun } as Omit<Wish, "token">;
   }
 
   async #ask<Supply>(
@@ -88,7 +87,9 @@ export class GuardedPools {
     { after, before }: ProposedChange,
     operation: Operation<Supply>,
   ): Promise<Status | undefined> {
-    const question = { ...wish, token: this.ports.random.uuid() } as Wish;
+    // A write whose wish changes between its turns is one write for the book.
+    const earlier = this.#claimed.get(operation);
+    const question = { ...wish, token: earlier?.question.token ?? this.ports.random.uuid() } as Wish;
     const pool = (after ?? before) as AddressPool;
     const addresses = pool.spec?.addresses ?? [];
     const of = { definition: this.ports.definition, name: pool.metadata?.name ?? "", addresses };
@@ -99,23 +100,21 @@ export class GuardedPools {
           return invalid(of.definition, of.name, [invalidValue("spec.addresses", addresses, `overlaps with ${range}`)]);
       }
       // Whatever the book answers, or does not, it may have written.
-      const earlier = this.#claimed.get(operation);
       this.#claimed.set(operation, { wish: JSON.stringify(wish), question });
-      if (earlier) this.#abandon(earlier.question);
       const refused = refusalOf(await this.#claim(question), of);
-      if (refused) this.#claimed.delete(operation);
+      // What an earlier turn has claimed is abandoned when the operation ends.
+      if (refused && !earlier) this.#claimed.delete(operation);
       return refused;
     } catch {
       return serviceUnavailable("the pools of the cluster cannot be compared now, try again later", RETRY_AFTER_SECONDS);
     }
   }
 
-  /** A pool that never came to be, or is gone, is in nobody's way. */
+  /** What a lost write has left, and a pool that never came to be, or is gone, is in nobody's way. */
   async #claim(question: Wish): Promise<PoolAnswer> {
     for (;;) {
       const answer = await this.#book(question);
-      if ((answer.kind !== "overlaps" && answer.kind !== "moves") || answer.isUnderWay || (await this.ports.exists(answer.pool)))
-        return answer;
+      if ((answer.kind !== "overlaps" && answer.kind !== "moves") || answer.isUnderWay) return answer;
       // Addresses of a pool that is gone stay in the way.
       if ((await this.#book({ does: "forget", pool: answer.pool })).kind !== "done") return answer;
     }

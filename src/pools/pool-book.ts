@@ -10,11 +10,12 @@
  *
  * A pool is a row as well, beside the objects. Before a pool is stored, its write claims here what it will cover (guarded-pools.ts). So a shrink
  * takes effect here first, and what a growth adds is kept from others first. Between claim and answer the row has both states. It covers what either covers, and
- * gives what both give.
+ * gives what both give. A row never says less than what is stored: one write of a pool is under way at a time, and it claims upon what is stored. Calls come
+ * late, and so do answers of the book to calls of dead writers. So wherever row and question differ, the book reads the pool itself.
  *
  *   the write dies behind     what there is                                    what mends it
- *   the claim                 the row of a change that never came              `abandon`; without it the controller settles an older pool. A pool that
- *                                                                              never came to be is asked for by whoever overlaps it, and forgotten
+ *   the claim                 the row of a change that never came              `abandon`; without it the controller, the next write of the pool, or whoever
+ *                                                                              overlaps it, has the book read the pool, or forget one that is not there
  *   the commit                a row with both states                           the controller settles it when it hears of the pool
  *   the row of a deletion     a closed pool that is there                      `abandon`; without it the controller settles it when it is refused an address
  *   the forgetting            a pool without a row, which has no address       the controller takes the finalizer away in its next pass
@@ -27,7 +28,7 @@ import { readObject } from "../api/meta/read-object";
 import { poolAddressesDefinition } from "../api/registry/ipam/definitions";
 import { type AddressClaim, type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
 import { printedSet } from "../api/registry/ipam/pool-ranges";
-import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion } from "../api/rpc/pool-book";
+import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion, StoredPool } from "../api/rpc/pool-book";
 import type { ObjectKey } from "../api/rpc/store";
 import type { Admission, Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
 import type { StoreStorage } from "../api/store/state/store-storage";
@@ -50,6 +51,8 @@ export interface PoolRow {
   readonly at?: number;
   /** no address is given any more */
   readonly closed?: boolean;
+  /** It was closed before that write. */
+  readonly wasClosed?: boolean;
 }
 
 /** In the same database as the objects. */
@@ -65,6 +68,8 @@ export interface PoolBookPorts {
   rows: PoolRows;
   /** the claim of this key; undefined = there is none */
   claimOf(key: ObjectKey): Promise<AddressClaim | undefined>;
+  /** what the store of the pool has; undefined = there is none */
+  poolOf(pool: PoolKey): Promise<StoredPool | undefined>;
 }
 
 /** A row with its intervals read. */
@@ -79,7 +84,8 @@ type State = Pick<PoolFacts, "family" | "natDomain"> & { readonly covers: readon
 
 /** A write that claimed so long ago has ended. */
 const CLAIM_MS = OPERATION_DEADLINE_MS + 10_000;
-const NOTHING: PoolFacts = { family: "IPv4", intervals: [], natDomain: "", keepsOutside: false };
+const DONE: PoolAnswer = { kind: "done" };
+const LATER: PoolAnswer = { kind: "later" };
 
 export class PoolBook implements PoolBookRpc {
   #held: HeldAddresses | undefined;
@@ -146,17 +152,46 @@ export class PoolBook implements PoolBookRpc {
     }
   }
 
-  #claim({ pool, token, facts, before, dryRun }: PoolQuestion & { does: "claim" }): PoolAnswer {
-    const met = this.#met(pool, facts, before);
-    if (met) return met;
-    if (before && !facts.keepsOutside) {
-      const out = subtract(intervalsOf(before), facts.family === before.family ? intervalsOf(facts) : []);
-      const used = [...this.held.of(pool)].filter(({ family, value }) => family === before.family && memberAt(out, value));
-      const values = normalize(used.map(({ value }) => ({ first: value, last: value })));
-      if (values.length > 0) return { kind: "shrinks", set: printedSet(before.family, values) };
-    }
-    if (!dryRun) this.#save(pool, { facts, before, token, at: this.ports.clock.now() });
-    return { kind: "done" };
+  #claim({ pool, token, facts, before, dryRun, ...question }: PoolQuestion & { does: "claim" }): Promise<PoolAnswer> {
+    return this.#asRead({ pool, token, facts: before }, (row) => {
+      const met = this.#met(pool, facts, before);
+      if (met) return met;
+      if (before && !facts.keepsOutside) {
+        const out = subtract(intervalsOf(before), facts.family === before.family ? intervalsOf(facts) : []);
+        const used = [...this.held.of(pool)].filter(({ family, value }) => family === before.family && memberAt(out, value));
+        const values = normalize(used.map(({ value }) => ({ first: value, last: value })));
+        if (values.length > 0) return { kind: "shrinks", set: printedSet(before.family, values) };
+      }
+      const closed = question.closed ?? row?.closed ?? false;
+      const claimed: PoolRow = { facts, before, token, at: this.ports.clock.now(), ...(closed && { closed, wasClosed: closed }) };
+      if (!dryRun) this.#save(pool, claimed);
+      return DONE;
+    });
+  }
+
+  /**
+   * Goes on in the moment in which the pool is as the write has read it, and no other write of it is under way. `facts`: what the write has read;
+   * null = there was no pool.
+   */
+  async #asRead(
+    { pool, token, facts }: { pool: PoolKey; token: string; facts: PoolFacts | null },
+    goOn: (row: PoolRow | undefined) => PoolAnswer,
+  ): Promise<PoolAnswer> {
+    const row = this.pools.get(pool)?.row;
+    const known = row?.token === undefined ? row?.facts : row.token === token ? row.before : undefined;
+    if (isSame(known, facts) && (row?.token === undefined || row.token === token)) return goOn(row);
+    // Behind its commit the row of a write stays until the controller settles it.
+    if (row && row.token !== token && this.#isUnderWay(row) && !isSame(row.facts, facts)) return LATER;
+    const stored = await this.#stored(pool);
+    return this.#isStill(pool, row) && isSame(stored?.facts, facts) ? goOn(row) : LATER;
+  }
+
+  #stored(pool: PoolKey): Promise<StoredPool | undefined> {
+    return withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.poolOf(pool));
+  }
+
+  #isStill(pool: PoolKey, row: PoolRow | undefined): boolean {
+    return this.pools.get(pool)?.row === row;
   }
 
   /** Another pool, or an address of one, that these facts would meet. `before`: what the pool has now. */
@@ -195,35 +230,50 @@ export class PoolBook implements PoolBookRpc {
     return token !== undefined && this.ports.clock.now() < at + CLAIM_MS;
   }
 
-  #close({ pool, token, inUse, dryRun }: PoolQuestion & { does: "close" }): PoolAnswer {
-    if (!inUse && this.held.of(pool).size > 0) return { kind: "used" };
-    const facts = this.pools.get(pool)?.row.facts ?? NOTHING;
-    if (!dryRun) this.#save(pool, { facts, before: facts, token, at: this.ports.clock.now(), closed: true });
-    return { kind: "done" };
+  #close({ pool, token, facts, inUse, dryRun }: PoolQuestion & { does: "close" }): Promise<PoolAnswer> {
+    return this.#asRead({ pool, token, facts }, () => {
+      if (!inUse && this.held.of(pool).size > 0) return { kind: "used" };
+      if (!dryRun) this.#save(pool, { facts, before: facts, token, at: this.ports.clock.now(), closed: true });
+      return DONE;
+    });
   }
 
   #abandon({ pool, token }: PoolQuestion & { does: "abandon" }): PoolAnswer {
     const row = this.pools.get(pool)?.row;
-    if (row?.token !== token) return { kind: "done" };
-    if (row.before) this.#save(pool, { facts: row.before });
+    if (row?.token !== token) return DONE;
+    if (row.before) this.#save(pool, { facts: row.before, ...(row.wasClosed && { closed: true }) });
     else this.#remove(pool);
-    return { kind: "done" };
+    return DONE;
   }
 
-  /** A younger claim may be of a write that is not read yet. */
-  #settle({ pool, facts, closed }: PoolQuestion & { does: "settle" }): PoolAnswer {
+  async #settle({ pool, facts, closed }: PoolQuestion & { does: "settle" }): Promise<PoolAnswer> {
     const row = this.pools.get(pool)?.row;
-    const isAsClaimed = row && sameFacts(row.facts, facts) && (row.closed ?? false) === closed;
-    if (row && !isAsClaimed && this.#isUnderWay(row)) return { kind: "later" };
-    if (row && isAsClaimed && row.token === undefined) return { kind: "done" };
-    this.#save(pool, { facts, ...(closed && { closed }) });
-    return { kind: "done" };
+    if (row && isSettled(row, { facts, closed })) return DONE;
+    // The asker may have read it long ago.
+    const stored = await this.#stored(pool);
+    if (!stored || !this.#isStill(pool, row)) return LATER;
+    return this.#settleAs(pool, row, stored) ? DONE : LATER;
   }
 
-  #forget(pool: PoolKey): PoolAnswer {
+  async #forget(pool: PoolKey): Promise<PoolAnswer> {
     if (this.held.of(pool).size > 0) return { kind: "used" };
+    const row = this.pools.get(pool)?.row;
+    if (!row) return DONE;
+    const stored = await this.#stored(pool);
+    if (this.held.of(pool).size > 0) return { kind: "used" };
+    if (!this.#isStill(pool, row)) return LATER;
+    if (stored && !stored.closed) return !isSettled(row, stored) && this.#settleAs(pool, row, stored) ? DONE : LATER;
+    // A creation may be under way, or a change of a pool that goes.
+    if (this.#isUnderWay(row) && !(stored && isAs(row, stored))) return LATER;
     this.#remove(pool);
-    return { kind: "done" };
+    return DONE;
+  }
+
+  /** False: a write is under way that may still change what is stored. */
+  #settleAs(pool: PoolKey, row: PoolRow | undefined, stored: StoredPool): boolean {
+    if (row && !isAs(row, stored) && this.#isUnderWay(row)) return false;
+    this.#save(pool, { facts: stored.facts, ...(stored.closed && { closed: true }) });
+    return true;
   }
 
   #refusal<Supply>({ after, before }: ProposedChange, operation: Operation<Supply>): Status | undefined {
@@ -307,6 +357,19 @@ function known(row: PoolRow): Known {
   };
 }
 
+function isSame(a: PoolFacts | null | undefined, b: PoolFacts | null): boolean {
+  return a && b ? sameFacts(a, b) : !a && !b;
+}
+
+/** Whether the pool is stored as the row's write, or its last one, would make it. */
+function isAs(row: PoolRow, { facts, closed }: StoredPool): boolean {
+  return sameFacts(row.facts, facts) && (row.closed ?? false) === closed;
+}
+
+function isSettled(row: PoolRow, stored: StoredPool): boolean {
+  return row.token === undefined && isAs(row, stored);
+}
+
 /** Whether addresses of the one may be met where those of the other are. */
 function isBeside(a: Pick<PoolFacts, "family" | "natDomain">, b: Pick<PoolFacts, "family" | "natDomain">): boolean {
   return a.family === b.family && !areApart(a.natDomain, b.natDomain);
@@ -320,8 +383,9 @@ export function refusalOf(
   const refuse = (why: string): Status => invalid(of.definition, of.name, [invalidValue("spec.addresses", of.addresses, why)]);
   switch (answer.kind) {
     case "done":
-    case "later":
       return undefined;
+    case "later":
+      return serviceUnavailable("another write of the pool is under way, try again later", RETRY_AFTER_SECONDS);
     case "overlaps":
       return refuse(`overlaps with ${poolText(answer.pool)}`);
     case "held":

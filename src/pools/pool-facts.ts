@@ -2,7 +2,7 @@
 import type { AddressPool } from "../api/registry/ipam/ipam";
 import { KEEP_OUT_OF_RANGE, NAT_DOMAIN } from "../api/registry/ipam/ipam";
 import { type PoolRanges, rangesOf } from "../api/registry/ipam/pool-ranges";
-import type { PoolFacts } from "../api/rpc/pool-book";
+import type { PoolFacts, StoredPool } from "../api/rpc/pool-book";
 import type { Interval } from "../core/net/interval";
 
 export function factsOf({ metadata, spec }: Pick<AddressPool, "metadata" | "spec">): PoolFacts {
@@ -13,6 +13,10 @@ export function factsOf({ metadata, spec }: Pick<AddressPool, "metadata" | "spec
     natDomain: metadata?.annotations?.[NAT_DOMAIN] ?? "",
     keepsOutside: metadata?.annotations?.[KEEP_OUT_OF_RANGE] === "true",
   };
+}
+
+export function storedPool(pool: Pick<AddressPool, "metadata" | "spec">): StoredPool {
+  return { facts: factsOf(pool), closed: pool.metadata?.deletionTimestamp !== undefined };
 }
 
 export function intervalsOf({ intervals }: Pick<PoolFacts, "intervals">): Interval[] {

@@ -12,29 +12,44 @@ export interface PoolFacts {
   readonly keepsOutside: boolean;
 }
 
-/** `pool`: its key (api/registry/ipam). `token`: of the write that asks, fresh for each try. */
+/** A pool as its object is stored. */
+export interface StoredPool {
+  readonly facts: PoolFacts;
+  /** It is being deleted. */
+  readonly closed: boolean;
+}
+
+/** `pool`: its key (api/registry/ipam). `token`: of the write that asks. */
 export type PoolQuestion =
-  /** A write is about to give a pool these facts. `before`: those that it has; null = it is new */
+  /** A write is about to give a pool these facts. `before`: those that it has; null = it is new. `closed`: it is being deleted */
   | {
       readonly does: "claim";
       readonly pool: string;
       readonly token: string;
       readonly facts: PoolFacts;
       readonly before: PoolFacts | null;
+      readonly closed?: boolean;
       readonly dryRun: boolean;
     }
-  /** A deletion is about to begin. `inUse`: also of a pool in use */
-  | { readonly does: "close"; readonly pool: string; readonly token: string; readonly inUse: boolean; readonly dryRun: boolean }
+  /** A deletion is about to begin. `facts`: those of the pool. `inUse`: also of a pool in use */
+  | {
+      readonly does: "close";
+      readonly pool: string;
+      readonly token: string;
+      readonly facts: PoolFacts;
+      readonly inUse: boolean;
+      readonly dryRun: boolean;
+    }
   /** The write came to nothing: what it claimed or closed is as before. */
   | { readonly does: "abandon"; readonly pool: string; readonly token: string }
   /** The pool is there, with these facts: what a write has left undone is settled. */
   | { readonly does: "settle"; readonly pool: string; readonly facts: PoolFacts; readonly closed: boolean }
-  /** The pool is gone, or goes now. It is forgotten unless it has addresses. */
+  /** The pool is gone, or goes now: it is forgotten unless it has addresses. If it is there after all, what a write has left undone is settled. */
   | { readonly does: "forget"; readonly pool: string };
 
 export type PoolAnswer =
   | { readonly kind: "done" }
-  /** A write of this pool is under way. */
+  /** A write of this pool is under way, or it is not as the asker has read it. */
   | { readonly kind: "later" }
   /** `isUnderWay`: a write of the other pool is; otherwise the pool may be gone, unseen */
   | { readonly kind: "overlaps"; readonly pool: string; readonly isUnderWay: boolean }

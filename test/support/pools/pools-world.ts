@@ -3,15 +3,16 @@ import type { AddressClaim, AddressPool, PoolAddress, PoolKind, PoolSpec } from 
 import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
-import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../../../src/api/rpc/pool-book";
+import type { PoolAnswer, PoolBookRpc, PoolQuestion, StoredPool } from "../../../src/api/rpc/pool-book";
 import type { DeleteOptionsRequest, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
 import { GuardedPools, type RangeOfServices } from "../../../src/pools/guarded-pools";
 import { PoolBook, type PoolRow } from "../../../src/pools/pool-book";
+import { storedPool } from "../../../src/pools/pool-facts";
 import { poolsPass } from "../../../src/pools/pools-pass";
 import { seededRandom } from "../sim/platform/seeded-random";
 import { ControllerWorld } from "../worlds/controller-world";
-import { createRequest } from "../worlds/store-world";
+import { createRequest, WRITE } from "../worlds/store-world";
 
 type Kind = "claims" | "addresses" | "pools" | "globalPools";
 
@@ -30,8 +31,13 @@ export class PoolsWorld {
   book!: PoolBook;
   #inBook!: StoreExtension<undefined>;
   serviceRanges: RangeOfServices[] = [];
+  /** how the book reads a pool */
+  poolRead: (pool: string) => Promise<StoredPool | undefined> = (pool) => Promise.resolve(this.storedPool(pool));
   /** asked before each question to the book: an error = it does not arrive */
   bookFault: (question: PoolQuestion) => Error | undefined = () => undefined;
+
+  /** asked behind each question: an error = the answer is lost */
+  answerFault: (question: PoolQuestion) => Error | undefined = () => undefined;
 
   /** @param dieAt the number of the place where the controller dies; 0 = it does not */
   constructor(dieAt = 0, historyEntries = 10_000) {
@@ -69,6 +75,7 @@ export class PoolsWorld {
     this.book = new PoolBook({
       clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
       claimOf: ({ namespace, name }) => Promise.resolve(this.objectOf<AddressClaim>("claims", `${namespace}/${name}`)),
+      poolOf: (pool) => this.poolRead(pool),
       storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
       rows: {
         load: () => [...this.rows],
@@ -77,6 +84,13 @@ export class PoolsWorld {
       },
     });
     this.#inBook = this.book.around({});
+  }
+
+  /** The pool as its store has it. */
+  storedPool(pool: string): StoredPool | undefined {
+    const [of, namespace = "", name = ""] = pool.split("/");
+    const object = this.objectOf<AddressPool>(OF_KIND[of as PoolKind], namespace === "" ? name : `${namespace}/${name}`);
+    return object && storedPool(object);
   }
 
   pass(ms: number): Promise<void> {
@@ -94,6 +108,24 @@ export class PoolsWorld {
     const stored = this.objectOf<AddressPool>("pools", `ns/${name}`);
     const object = { ...stored, metadata: { ...stored?.metadata, ...metadata }, spec: { ...stored?.spec, ...spec } };
     return this.world.stores.pools.update(object, OPTIONS);
+  }
+
+  /** Updates of one pool that begin at once, each of the version that is stored now. */
+  updatesAtOnce(name: string, specs: readonly PoolSpec[]): Promise<WriteResult[]> {
+    const { scheduler, stores } = this.world;
+    const stored = this.objectOf<AddressPool>("pools", `ns/${name}`);
+    const update = (spec: PoolSpec): Promise<WriteResult> => {
+      const object = { ...stored, spec: { ...stored?.spec, ...spec } };
+      const options = { ...WRITE, ...OPTIONS, version: "v1alpha2" };
+      return stores.pools.store.write({
+        verb: "update",
+        key: { namespace: "ns", name },
+        subresource: "",
+        object: JSON.stringify(object),
+        options,
+      });
+    };
+    return scheduler.run(Promise.all(specs.map(update)));
   }
 
   claim(name: string, pool: string, kind: PoolKind = "InClusterIPPool", metadata: KubeObject["metadata"] = {}): Promise<WriteResult> {
@@ -152,7 +184,8 @@ export class PoolsWorld {
   #asked(question: PoolQuestion): () => Promise<PoolAnswer> {
     const fault = this.bookFault(question);
     const answer = fault ? undefined : this.book.askPools(question);
-    return () => answer ?? Promise.reject(fault ?? new Error("no answer"));
+    const lost = this.answerFault(question);
+    return () => (lost ? Promise.reject(lost) : (answer ?? Promise.reject(fault ?? new Error("no answer"))));
   }
 
   #guarded(kind: PoolKind): GuardedPools {
@@ -164,11 +197,6 @@ export class PoolsWorld {
       kind,
       book: () => book,
       serviceRanges: () => Promise.resolve(this.serviceRanges),
-      exists: (pool) => {
-        const [of, namespace = "", name = ""] = pool.split("/");
-        const stored = this.world.stores[OF_KIND[of as PoolKind]].storage.objectGet(namespace === "" ? name : `${namespace}/${name}`);
-        return Promise.resolve(stored !== undefined);
-      },
     });
   }
 }

@@ -23,6 +23,8 @@ async function used(): Promise<PoolsWorld> {
   return world;
 }
 
+/** what a pool of 10.0.0.1 and 10.0.0.2 gives */
+const TWO = { family: "IPv4", intervals: [["167772161", "167772162"]], natDomain: "", keepsOutside: false } as const;
 const IN_USE = "400 Pool has IPAddresses allocated. Cannot delete Pool until all IPAddresses have been removed.";
 
 describe("a pool in use", () => {
@@ -189,7 +191,7 @@ describe("a write of a pool that comes to nothing", () => {
     const world = new PoolsWorld();
     await world.pool("p", { addresses: ["10.0.0.1-10.0.0.2"] });
     await world.pass(SOON);
-    await world.book.askPools({ does: "close", pool: "InClusterIPPool/ns/p", token: "t", inUse: false, dryRun: false });
+    await world.book.askPools({ does: "close", pool: "InClusterIPPool/ns/p", token: "t", facts: TWO, inUse: false, dryRun: false });
     await world.claim("a", "p");
     await world.pass(SOON);
     expect(world.given).toEqual([]);

@@ -303,7 +303,7 @@ export class PoolBook implements PoolBookRpc {
   #gives({ pool, family, value }: PoolHolding): boolean {
     const known = this.pools.get(pool);
     if (known === undefined || known.row.closed || known.row.facts.family !== family) return false;
-    return known.row.facts.keepsOutside || memberAt(known.gives, value) !== undefined;
+    return memberAt(known.gives, value) !== undefined;
   }
 
   #domainOf(pool: PoolKey): string {
@@ -343,7 +343,8 @@ const RETRY_AFTER_SECONDS = 1;
 const NOT_GIVEN = "the pool does not give this address out";
 
 function isOurs<Supply>({ request }: Operation<Supply>): boolean {
-  return "options" in request && "fieldManager" in request.options && request.options.fieldManager === POOLS_MANAGER;
+  const options = "options" in request && "fieldManager" in request.options ? request.options : undefined;
+  return options?.byController === true && options.fieldManager === POOLS_MANAGER;
 }
 
 function known(row: PoolRow): Known {

@@ -25,6 +25,8 @@ export interface WriteOptions {
   /** group and served version of the request: error texts name them, and a patch speaks of that representation ("" and "v1") */
   group: string;
   version: string;
+  /** of a controller of this server. No request of a client becomes such a write, whatever manager it names. */
+  byController?: true;
 }
 
 export interface Preconditions {

@@ -65,5 +65,5 @@ function keyIn({ metadata }: KubeObject): ObjectKey {
 
 /** What a controller's write says besides its object. */
 export function optionsOf({ manager, group, version = "v1" }: Writer): WriteOptions {
-  return { dryRun: false, fieldManager: manager, fieldValidation: "Ignore", force: false, group, version };
+  return { dryRun: false, fieldManager: manager, fieldValidation: "Ignore", force: false, group, version, byController: true };
 }

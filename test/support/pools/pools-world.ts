@@ -4,7 +4,7 @@ import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion, StoredPool } from "../../../src/api/rpc/pool-book";
-import type { DeleteOptionsRequest, WriteResult } from "../../../src/api/rpc/store";
+import type { DeleteOptionsRequest, WriteOptions, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
 import { GuardedPools, type RangeOfServices } from "../../../src/pools/guarded-pools";
 import { PoolBook, type PoolRow } from "../../../src/pools/pool-book";
@@ -139,12 +139,18 @@ export class PoolsWorld {
   }
 
   /** An address that no controller made. */
-  address(name: string, address: string, pool: string, spec: PoolAddress["spec"] = {}): Promise<WriteResult> {
+  address(
+    name: string,
+    address: string,
+    pool: string,
+    spec: PoolAddress["spec"] = {},
+    options: Partial<WriteOptions> = {},
+  ): Promise<WriteResult> {
     const object: PoolAddress = {
       metadata: { namespace: "ns", name },
       spec: { claimRef: { name }, poolRef: { apiGroup: IPAM_GROUP, kind: "InClusterIPPool", name: pool }, address, prefix: 24, ...spec },
     };
-    return this.#create("addresses", object);
+    return this.world.stores.addresses.create(object, { ...OPTIONS, ...options });
   }
 
   remove(kind: Kind, key: string, options: Partial<DeleteOptionsRequest> = {}): Promise<WriteResult> {

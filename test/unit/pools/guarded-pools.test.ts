@@ -232,6 +232,24 @@ describe("an address that a client makes", () => {
     expect(shown(await world.address("nobody", "10.0.1.4", "q"))).toBe("201");
   });
 
+  it("under the name of the controller: is compared as any other, and may be outside of its pool, as one that a restore brings back", async () => {
+    const world = await used();
+    await world.pool("q", { addresses: ["10.0.1.1-10.0.1.9"] });
+    await world.claim("early", "later");
+    const named = { fieldManager: "ip-pools" };
+    expect(shown(await world.address("early", "10.0.1.4", "q", {}, named))).toContain("the referenced pool is different");
+    expect(shown(await world.address("d", "10.0.5.5", "q", {}, named))).toBe("201");
+  });
+
+  it("from the controller: refused where the pool does not give it out any more, also if the pool keeps what is outside", async () => {
+    const world = await used();
+    const kept = { annotations: { "servicenet.dev/keep-out-of-range": "true" } };
+    await world.updatePool("p", { addresses: ["10.0.0.2", "10.0.0.5-10.0.0.8"] }, kept);
+    const late = await world.address("d", "10.0.0.9", "p", {}, { fieldManager: "ip-pools", byController: true });
+    expect(shown(late)).toContain("the pool does not give this address out");
+    expect(shown(await world.address("d", "10.0.0.8", "p", {}, { fieldManager: "ip-pools", byController: true }))).toBe("201");
+  });
+
   it("one that comes to be while the controller picks: the claim gets the next one", async () => {
     const world = await used();
     world.world.fault = (call) => {

@@ -22,6 +22,10 @@ export function exhausted(pool: PoolKey): ClaimFinding {
   return { status: "False", reason: "PoolExhausted", message: `no address available in ${poolText(pool)}` };
 }
 
+export function allRefused(pool: PoolKey): ClaimFinding {
+  return failed(`the store of addresses refuses every free address of ${poolText(pool)}`);
+}
+
 export function failed(message: string): ClaimFinding {
   return { status: "False", reason: "AllocationFailed", message };
 }

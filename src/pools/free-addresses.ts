@@ -4,6 +4,9 @@
  */
 import { type Interval, memberAt, sizeOf } from "../core/net/interval";
 
+/** no key of an object */
+const BARRED = "";
+
 export class FreeAddresses {
   #gives: readonly Interval[] = [];
   /** value -> who has it */
@@ -14,9 +17,12 @@ export class FreeAddresses {
   #next = 0n;
   #at = 0;
   #outside = 0;
+  /** free values that are not proposed, with BARRED as their holder */
+  readonly #barred = new Set<bigint>();
 
   /** What the pool gives out from now on. */
   give(intervals: readonly Interval[]): void {
+    this.unbar();
     this.#gives = intervals;
     this.#released = [];
     this.#at = 0;
@@ -35,12 +41,21 @@ export class FreeAddresses {
 
   /** Addresses that somebody has, outside ones included. */
   get used(): number {
-    return this.#holders.size;
+    return this.#holders.size - this.#barred.size;
   }
 
   /** Used addresses that are not given out. */
   get outside(): number {
     return this.#outside;
+  }
+
+  /** How many addresses may be proposed now. */
+  get free(): bigint {
+    return this.total - BigInt(this.#holders.size - this.#outside);
+  }
+
+  get hasBarred(): boolean {
+    return this.#barred.size > 0;
   }
 
   get total(): bigint {
@@ -50,6 +65,7 @@ export class FreeAddresses {
   take(value: bigint, holder: string): void {
     if (!this.#holders.has(value) && !this.gives(value)) this.#outside++;
     this.#holders.set(value, holder);
+    this.#barred.delete(value);
   }
 
   /** Does nothing where somebody else has the address. */
@@ -60,7 +76,19 @@ export class FreeAddresses {
     else if (value < this.#next) push(this.#released, value);
   }
 
-  /** The lowest free address; undefined = all are taken. */
+  /** The free address is not proposed any more, until `unbar` or another `give`. */
+  bar(value: bigint): void {
+    if (this.#holders.has(value) || !this.gives(value)) return;
+    this.#holders.set(value, BARRED);
+    this.#barred.add(value);
+  }
+
+  unbar(): void {
+    for (const value of this.#barred) this.release(value, BARRED);
+    this.#barred.clear();
+  }
+
+  /** The lowest free address; undefined = all are taken, or barred. */
   lowest(): bigint | undefined {
     for (let value = this.#released[0]; value !== undefined; value = this.#released[0]) {
       if (!this.#holders.has(value)) return value;

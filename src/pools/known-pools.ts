@@ -128,7 +128,7 @@ function knownPool(pool: AddressPool): KnownPool {
   };
 }
 
-/** The free addresses of every pool that is named anywhere. */
+/** The free addresses of every pool that is there, or of which somebody has an address. */
 export class PoolSpaces {
   readonly #spaces = new Map<PoolKey, FreeAddresses>();
 
@@ -138,6 +138,16 @@ export class PoolSpaces {
     const made = new FreeAddresses();
     this.#spaces.set(pool, made);
     return made;
+  }
+
+  /** pools that have free addresses here */
+  get pools(): Iterable<PoolKey> {
+    return this.#spaces.keys();
+  }
+
+  /** A pool that is not there, and of which nobody has an address, is forgotten. */
+  drop(pool: PoolKey): void {
+    this.#spaces.delete(pool);
   }
 
   /** What the status of the pool is to say. A total beyond 2^63-1 is that. */
@@ -188,6 +198,13 @@ export class PoolsOfKind extends KeptFacts<AddressPool, KnownPool> {
   poolKey(key: string): PoolKey {
     const [namespace = "", name = namespace] = key.split("/");
     return keyOfPool(this.poolKind, { metadata: { namespace, name } });
+  }
+
+  /** The pool is gone, and nobody has an address of it. */
+  forget(pool: PoolKey): void {
+    this.unsettled.delete(pool);
+    this.#entered.delete(pool);
+    this.spaces.drop(pool);
   }
 
   protected override entered(key: string, { uid, facts, isDeleted }: KnownPool): void {

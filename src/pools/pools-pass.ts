@@ -21,7 +21,7 @@ import { keyOf } from "../api/meta/object-key";
 import { readObject } from "../api/meta/read-object";
 import { semanticEqual } from "../api/meta/equality";
 import type { KubeObject, OwnerReference } from "../api/meta/kubernetes";
-import type { WriteResult } from "../api/rpc/store";
+import type { Status } from "../api/meta/status";
 import {
   ADDRESS_FINALIZER,
   type AddressClaim,
@@ -49,7 +49,8 @@ import { createRequest, deleteRequest, updateRequest, type Writer } from "../con
 import type { Pass } from "../controllers/frame/controller";
 import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { type Outcome, outcomeOf } from "../controllers/frame/round";
-import { claimStatus, exhausted, type ClaimFinding, failed, HAS_ADDRESS, noPool, textOf } from "./claim-status";
+import { type AddressPick, AddressPicks } from "./address-picks";
+import { allRefused, claimStatus, exhausted, type ClaimFinding, failed, HAS_ADDRESS, noPool, textOf } from "./claim-status";
 import {
   addressAt,
   type AddressFacts,
@@ -69,6 +70,10 @@ const POOL_WRITER: Writer = { ...WRITER, version: POOL_VERSION };
 const COUNT_MS = 1_000;
 /** An address that lacks its claim for so long is leaked: whoever restores or moves objects makes the claim meanwhile. */
 const ORPHAN_MS = 600_000;
+/** Addresses that are proposed for a claim in one pass, while the store refuses them. */
+const TRIES = 4;
+/** A pool is settled again after so long, although nothing is known to be undone: a write that came to nothing may have left its claim in the book. */
+const SETTLE_MS = 600_000;
 /** Claims that are served at once share the calls to their stores. */
 const AT_ONCE = 64;
 
@@ -87,13 +92,6 @@ type Work =
   /** an address that no claim of its name has */
   | { readonly step: "drop"; readonly key: string }
   | { readonly step: "settle" | "count" | "end"; readonly key: PoolKey };
-
-/** An address that was picked for a claim. */
-interface Pick {
-  readonly uid: string;
-  readonly pool: PoolKey;
-  readonly place: bigint;
-}
 
 export function poolsPass({
   storage,
@@ -125,12 +123,13 @@ export function poolsPass({
       recorder,
     ),
   };
-  /** by key of a claim; an address is held for it until its object is heard of */
-  const picks = new Map<string, Pick>();
+  const picks = new AddressPicks(spaces);
   /** the round has changed something */
   let hasDone = false;
   /** when the counts of a pool were told last */
   const countedAt = new Map<PoolKey, number>();
+  /** when the book answered last that the pool is settled */
+  const settledAt = new Map<PoolKey, number>();
 
   function poolOf(pool: PoolKey): KnownPool | undefined {
     const { kind, namespace, name } = partsOfPoolKey(pool);
@@ -186,22 +185,31 @@ export function poolsPass({
     return address.isDeleted || address.owner !== undefined ? 0 : address.createdAt + ORPHAN_MS;
   }
 
-  /** Picks whose outcome is known. What never came is refused by the store if it comes later. */
-  function prunePicks(): void {
-    for (const [key, { pool, place }] of picks) {
-      const address = addresses.get(key);
-      if (!address && claims.get(key)) continue;
-      picks.delete(key);
-      if (!address || address.pool !== pool || address.place !== String(place)) spaces.of(pool).release(place, key);
+  function fateOf(key: string, { uid, pool, place }: AddressPick): "open" | "taken" | "lost" {
+    const address = addresses.get(key);
+    if (address) return address.pool === pool && address.place === String(place) ? "taken" : "lost";
+    const claim = claims.get(key);
+    const known = poolOf(pool);
+    return claim?.uid === uid && claim.pool === pool && known && !known.isDeleted ? "open" : "lost";
+  }
+
+  /** Forgets what nobody needs any more. */
+  function prune(now: number): void {
+    picks.prune(fateOf, now);
+    for (const pool of spaces.pools) {
+      if (poolOf(pool) || spaces.of(pool).used > 0) continue;
+      pools[partsOfPoolKey(pool).kind].forget(pool);
+      countedAt.delete(pool);
+      settledAt.delete(pool);
     }
   }
 
   function plan(): Work[] {
-    prunePicks();
     const now = clock.now();
+    prune(now);
     const work: Work[] = [];
     const waiting: [string, ClaimFacts][] = [];
-    for (const kind of kinds) for (const key of kind.unsettled) if (poolOf(key)) work.push({ step: "settle", key });
+    for (const [key] of allPools()) if (now >= settleAt(key)) work.push({ step: "settle", key });
     for (const key of addresses.keys) if ((dropAt(key) ?? Infinity) <= now) work.push({ step: "drop", key });
     for (const key of claims.keys) {
       const claim = claims.get(key);
@@ -239,8 +247,9 @@ export function poolsPass({
         else if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
         continue;
       }
-      const free = room.get(pool) ?? freeIn(pool);
-      const finding = !known || known.isDeleted ? noPool(pool, known !== undefined) : free <= 0n ? exhausted(pool) : undefined;
+      const isThere = known !== undefined && !known.isDeleted;
+      const free = isThere ? (room.get(pool) ?? spaces.of(pool).free) : 0n;
+      const finding = isThere ? (free > 0n ? undefined : fullness(pool)) : noPool(pool, known !== undefined);
       if (finding) {
         if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
         continue;
@@ -254,9 +263,12 @@ export function poolsPass({
     return ready !== textOf(finding) || has !== undefined;
   }
 
-  function freeIn(pool: PoolKey): bigint {
-    const space = spaces.of(pool);
-    return space.total - BigInt(space.used - space.outside);
+  function fullness(pool: PoolKey): ClaimFinding {
+    return spaces.of(pool).hasBarred ? allRefused(pool) : exhausted(pool);
+  }
+
+  function settleAt(pool: PoolKey): number {
+    return isUnsettled(pool) ? 0 : (settledAt.get(pool) ?? 0) + SETTLE_MS;
   }
 
   function isUnsettled(pool: PoolKey): boolean {
@@ -309,42 +321,25 @@ export function poolsPass({
     if (present) return adopt(claim, present);
     const known = poolOf(pool);
     if (!known || known.isDeleted) return "later";
-    const place = pick(key, uid, pool);
-    if (place === undefined) return "later";
-    const address = addressFor(claim, known, addressAt(place));
-    const answer = await addressStore.write(createRequest(address, WRITER));
-    if (!answer.ok) return unpicked(key, answer);
-    return tell(claim, HAS_ADDRESS, nameIn(key));
-  }
-
-  /** The address that the claim is to have: the one that it was to have before, if that is not lost. */
-  function pick(key: string, uid: string, pool: PoolKey): bigint | undefined {
-    const space = spaces.of(pool);
-    const earlier = picks.get(key);
-    if (earlier?.uid === uid && space.gives(earlier.place) && space.holder(earlier.place) === key) return earlier.place;
-    if (earlier) space.release(earlier.place, key);
-    const place = space.lowest();
-    if (place === undefined) {
-      picks.delete(key);
-      return undefined;
+    let refused: Status | undefined;
+    for (let tries = 0; tries < TRIES; tries++) {
+      const place = picks.pick(key, uid, pool);
+      if (place === undefined) break;
+      const answer = await addressStore.write(createRequest(addressFor(claim, known, addressAt(place)), WRITER));
+      if (answer.ok) return tell(claim, HAS_ADDRESS, nameIn(key));
+      // What is known here is old: another object has the address, or the pool has changed.
+      pools[partsOfPoolKey(pool).kind].unsettled.add(pool);
+      if (!isOfAddress(answer.status)) {
+        picks.drop(key);
+        const outcome = outcomeOf(answer);
+        if (typeof outcome === "object") await tell(claim, failed(answer.status.message ?? ""), undefined);
+        return outcome;
+      }
+      picks.bar(key, clock.now());
+      refused = answer.status;
     }
-    space.take(place, key);
-    picks.set(key, { uid, pool, place });
-    return place;
-  }
-
-  /** What is known here is old: another object has the address, or the pool has changed. */
-  function unpicked(key: string, answer: WriteResult): Outcome {
-    const picked = picks.get(key);
-    if (picked) {
-      picks.delete(key);
-      spaces.of(picked.pool).release(picked.place, key);
-      pools[partsOfPoolKey(picked.pool).kind].unsettled.add(picked.pool);
-    }
-    for (const store of Object.values(followed)) store.mustRead();
-    const outcome = outcomeOf(answer);
-    const isMet = !answer.ok && answer.status.code === 422;
-    return isMet ? "later" : outcome;
+    if (refused) await tell(claim, failed(refused.message ?? ""), undefined);
+    return "later";
   }
 
   /** The address of a claim belongs to it, whoever made it. */
@@ -459,7 +454,10 @@ export function poolsPass({
     unsettled.delete(pool);
     try {
       const answer = await book.askPools({ does: "settle", pool, facts: known.facts, closed: known.isDeleted ?? false });
-      if (answer.kind === "done") return "done";
+      if (answer.kind === "done") {
+        settledAt.set(pool, clock.now());
+        return "done";
+      }
     } catch (error) {
       unsettled.add(pool);
       throw error;
@@ -522,9 +520,15 @@ export function poolsPass({
       for (const [key] of allPools()) {
         if (isCountStale(key) && !isRefused(`count ${key}`)) times.push(Math.max(now, (countedAt.get(key) ?? 0) + COUNT_MS));
       }
+      if (picks.nextAt !== undefined) times.push(picks.nextAt);
       return times.length > 0 ? leastOf(times) : undefined;
     },
   }).pass;
+}
+
+/** Whether another address may be accepted. */
+function isOfAddress({ code, details }: Status): boolean {
+  return code === 422 && (details?.causes?.some(({ field }) => field === "spec.address") ?? false);
 }
 
 function nameIn(key: string): string {

@@ -2,6 +2,7 @@
 import type { AddressClaim, AddressPool, PoolAddress, PoolKind, PoolSpec } from "../../../src/api/registry/ipam/ipam";
 import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
+import type { Status } from "../../../src/api/meta/status";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion, StoredPool } from "../../../src/api/rpc/pool-book";
 import type { DeleteOptionsRequest, WriteOptions, WriteResult } from "../../../src/api/rpc/store";
@@ -33,6 +34,10 @@ export class PoolsWorld {
   serviceRanges: RangeOfServices[] = [];
   /** how the book reads a pool */
   poolRead: (pool: string) => Promise<StoredPool | undefined> = (pool) => Promise.resolve(this.storedPool(pool));
+  /** the stores whose changes the controller is told of */
+  readonly follows: Kind[] = ["claims", "addresses", "pools", "globalPools"];
+  /** asked before an address is made: why the store refuses it; undefined = it does not */
+  refusal: (address: PoolAddress) => Status | undefined = () => undefined;
   /** asked before each question to the book: an error = it does not arrive */
   bookFault: (question: PoolQuestion) => Error | undefined = () => undefined;
 
@@ -51,7 +56,10 @@ export class PoolsWorld {
       },
       extensions: {
         addresses: {
-          admit: (change, operation) => this.#inBook.admit?.(change, operation) ?? { kind: "go" },
+          admit: (change, operation) => {
+            const status = change.before ? undefined : this.refusal(change.after as PoolAddress);
+            return status ? { kind: "refuse", status } : (this.#inBook.admit?.(change, operation) ?? { kind: "go" });
+          },
           committed: (change, operation) => this.#inBook.committed?.(change, operation),
           writeUndone: () => this.#inBook.writeUndone?.(),
           turnLost: () => this.#inBook.turnLost?.(),
@@ -60,6 +68,7 @@ export class PoolsWorld {
         globalPools: this.#guarded("GlobalInClusterIPPool").around({}),
       },
       dieAt,
+      follows: this.follows,
       historyEntries,
       make: ({ stores: { claims, addresses, pools, globalPools }, called, ...ports }) =>
         poolsPass({

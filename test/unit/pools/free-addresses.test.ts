@@ -32,11 +32,28 @@ describe("FreeAddresses", () => {
     expect([free.used, free.outside]).toEqual([0, 0]);
   });
 
+  it("a barred one: is not proposed, counts as free, and is the lowest again later; a pool that changes has none", () => {
+    const free = new FreeAddresses();
+    free.give([interval(1, 3)]);
+    free.bar(1n);
+    expect([free.lowest(), free.used, free.free, free.hasBarred]).toEqual([2n, 0, 2n, true]);
+    free.unbar();
+    expect([free.lowest(), free.used, free.free, free.hasBarred]).toEqual([1n, 0, 3n, false]);
+    free.bar(1n);
+    free.take(1n, "a");
+    free.unbar();
+    expect([free.lowest(), free.used, free.holder(1n)]).toEqual([2n, 1, "a"]);
+    free.bar(2n);
+    free.give([interval(1, 4)]);
+    expect([free.lowest(), free.used, free.hasBarred]).toEqual([2n, 1, false]);
+  });
+
   it("any history: the pick is the lowest free address, as a plain search finds it", () => {
     const random = seededRandom(7);
     const free = new FreeAddresses();
     let gives: { first: bigint; last: bigint }[] = [];
     const model = new Map<bigint, string>();
+    let barred = new Set<bigint>();
     for (let step = 0; step < 5_000; step++) {
       const value = random.belowBig(60n);
       const what = random.below(10);
@@ -44,6 +61,15 @@ describe("FreeAddresses", () => {
         const first = random.below(20);
         gives = [interval(first, first + random.below(15)), interval(first + 20, first + 20 + random.below(10))];
         free.give(gives);
+        barred = new Set();
+      } else if (what === 1) {
+        if (random.below(3) === 0) {
+          free.unbar();
+          barred = new Set();
+        } else if (!model.has(value) && free.gives(value)) {
+          free.bar(value);
+          barred.add(value);
+        }
       } else if (what < 5) {
         const holder = model.get(value);
         if (holder !== undefined) {
@@ -56,10 +82,12 @@ describe("FreeAddresses", () => {
         if (!model.has(taken)) {
           model.set(taken, String(step));
           free.take(taken, String(step));
+          barred.delete(taken);
         }
       }
       const all = gives.flatMap(({ first, last }) => Array.from({ length: Number(last - first) + 1 }, (_, i) => first + BigInt(i)));
-      expect(free.lowest(), `step ${step}`).toBe(all.find((one) => !model.has(one)));
+      expect(free.lowest(), `step ${step}`).toBe(all.find((one) => !model.has(one) && !barred.has(one)));
+      expect(free.used).toBe(model.size);
       expect(free.outside).toBe([...model.keys()].filter((one) => !all.includes(one)).length);
     }
   });

@@ -1,0 +1,77 @@
+/** Addresses that were picked for claims, until their objects are heard of, and those that the store has refused. Memory alone. */
+import type { PoolKey } from "../api/registry/ipam/ipam";
+import { leastOf } from "../core/base/extremes";
+import type { PoolSpaces } from "./known-pools";
+
+/** An address that was picked for a claim. */
+export interface AddressPick {
+  /** of the claim */
+  readonly uid: string;
+  readonly pool: PoolKey;
+  readonly place: bigint;
+}
+
+/** An address that the store refused is passed over for so long: what it met may be unknown here. */
+const BARRED_MS = 60_000;
+
+export class AddressPicks {
+  /** by key of a claim */
+  readonly #picks = new Map<string, AddressPick>();
+  readonly #barredUntil = new Map<PoolKey, number>();
+
+  constructor(private readonly spaces: PoolSpaces) {}
+
+  has(key: string): boolean {
+    return this.#picks.has(key);
+  }
+
+  /** The place that the claim is to have: the one that it was to have before, if that is not lost. undefined = none is free. */
+  pick(key: string, uid: string, pool: PoolKey): bigint | undefined {
+    const space = this.spaces.of(pool);
+    const earlier = this.#picks.get(key);
+    const isSame = earlier?.uid === uid && earlier.pool === pool;
+    if (isSame && space.gives(earlier.place) && space.holder(earlier.place) === key) return earlier.place;
+    this.drop(key);
+    const place = space.lowest();
+    if (place === undefined) return undefined;
+    space.take(place, key);
+    this.#picks.set(key, { uid, pool, place });
+    return place;
+  }
+
+  /** The pick came to nothing. */
+  drop(key: string): void {
+    const picked = this.#picks.get(key);
+    if (!picked) return;
+    this.#picks.delete(key);
+    this.spaces.of(picked.pool).release(picked.place, key);
+  }
+
+  /** As `drop`, and the address is not proposed again at once. */
+  bar(key: string, now: number): void {
+    const picked = this.#picks.get(key);
+    this.drop(key);
+    if (!picked) return;
+    this.spaces.of(picked.pool).bar(picked.place);
+    if (!this.#barredUntil.has(picked.pool)) this.#barredUntil.set(picked.pool, now + BARRED_MS);
+  }
+
+  /** Ends picks of which `fate` knows the outcome: the object has the address, or never will. What comes late all the same, the store refuses. */
+  prune(fate: (key: string, pick: AddressPick) => "open" | "taken" | "lost", now: number): void {
+    for (const [key, picked] of this.#picks) {
+      const found = fate(key, picked);
+      if (found === "taken") this.#picks.delete(key);
+      else if (found === "lost") this.drop(key);
+    }
+    for (const [pool, until] of this.#barredUntil) {
+      if (until > now) continue;
+      this.#barredUntil.delete(pool);
+      this.spaces.of(pool).unbar();
+    }
+  }
+
+  /** When refused addresses are proposed again; undefined = there are none. */
+  get nextAt(): number | undefined {
+    return this.#barredUntil.size > 0 ? leastOf([...this.#barredUntil.values()]) : undefined;
+  }
+}

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { PoolsOfKind, PoolSpaces } from "../../../src/pools/known-pools";
+
+it("a pool that is gone, and of which nobody has an address: is forgotten, and comes again as new", () => {
+  const spaces = new PoolSpaces();
+  const rows = { saved: () => [], put: () => undefined, delete: () => undefined };
+  const pools = new PoolsOfKind(rows, "InClusterIPPool", spaces);
+  const pool = { metadata: { namespace: "ns", name: "p", uid: "u" }, spec: { addresses: ["10.0.0.1"], prefix: 24 } };
+  pools.reader.put(pool, false);
+  expect([[...spaces.pools], [...pools.unsettled]]).toEqual([["InClusterIPPool/ns/p"], ["InClusterIPPool/ns/p"]]);
+  pools.reader.gone("ns/p");
+  pools.forget("InClusterIPPool/ns/p");
+  expect([[...spaces.pools], [...pools.unsettled]]).toEqual([[], []]);
+  pools.reader.put(pool, false);
+  expect(spaces.of("InClusterIPPool/ns/p").total).toBe(1n);
+});

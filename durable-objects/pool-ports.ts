@@ -18,6 +18,7 @@ import type { StoreSetting } from "./store-ports";
 /** Rows beside the tables of the store of addresses, in its transactions. */
 const POOLS = "pools/";
 const PAGE = 500;
+const TOO_LARGE = /SQLITE_TOOBIG|too big|too large/i;
 
 export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObjectStorage): Pick<PlainStorePorts, "extended" | "pools"> {
   const { cluster, clock, definition, random, storage } = setting;
@@ -31,7 +32,7 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
       poolOf: (pool) => poolOf(env, cluster, pool),
       rows: {
         load: () => [...kv.list<PoolRow>({ prefix: POOLS })].map(([key, row]) => [key.slice(POOLS.length), row]),
-        save: (pool, row) => kv.put(POOLS + pool, row),
+        save: (pool, row) => isKept(() => kv.put(POOLS + pool, row)),
         remove: (pool) => void kv.delete(POOLS + pool),
       },
     });
@@ -45,6 +46,17 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
     serviceRanges: () => serviceRanges(env, cluster),
   });
   return { extended: (inner) => guarded.around(inner) };
+}
+
+/** False: the value was too large for the platform. */
+function isKept(put: () => void): boolean {
+  try {
+    put();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error) || !TOO_LARGE.test(error.message)) throw error;
+    return false;
+  }
 }
 
 async function serviceRanges(env: Env, cluster: string): Promise<RangeOfServices[]> {

@@ -4,7 +4,8 @@
  */
 import { invalidValue } from "../api/meta/field-errors";
 import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
-import { type AddressPool, keyOfPool, NAT_DOMAIN, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
+import { semanticEqual } from "../api/meta/equality";
+import { type AddressPool, KEEP_OUT_OF_RANGE, keyOfPool, NAT_DOMAIN, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
 import type { Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
@@ -75,6 +76,8 @@ export class GuardedPools {
       return { does: "close", pool: key, facts: factsOf(before), inUse, dryRun } as Omit<Wish, "token">;
     }
     if (!after) return undefined;
+    // Most writes are of the status: their entries are not read.
+    if (before && isGivingAlike(before, after)) return undefined;
     const facts = factsOf(after);
     const earlier = before ? factsOf(before) : null;
     if (earlier && sameFacts(facts, earlier)) return undefined;
@@ -140,6 +143,11 @@ export class GuardedPools {
   #book(question: PoolQuestion): Promise<PoolAnswer> {
     return withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.book().askPools(question));
   }
+}
+
+function isGivingAlike(a: AddressPool, b: AddressPool): boolean {
+  const same = [NAT_DOMAIN, KEEP_OUT_OF_RANGE].every((name) => a.metadata?.annotations?.[name] === b.metadata?.annotations?.[name]);
+  return same && semanticEqual(a.spec, b.spec);
 }
 
 /** The NAT domain that an object is in; "" = none. */

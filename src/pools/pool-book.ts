@@ -58,7 +58,8 @@ export interface PoolRow {
 /** In the same database as the objects. */
 export interface PoolRows {
   load(): Iterable<[PoolKey, PoolRow]>;
-  save(pool: PoolKey, row: PoolRow): void;
+  /** False: the row is larger than one may be, and nothing was written. */
+  save(pool: PoolKey, row: PoolRow): boolean;
   remove(pool: PoolKey): void;
 }
 
@@ -164,8 +165,7 @@ export class PoolBook implements PoolBookRpc {
       }
       const closed = question.closed ?? row?.closed ?? false;
       const claimed: PoolRow = { facts, before, token, at: this.ports.clock.now(), ...(closed && { closed, wasClosed: closed }) };
-      if (!dryRun) this.#save(pool, claimed);
-      return DONE;
+      return dryRun || this.#save(pool, claimed) ? DONE : { kind: "tooLarge" };
     });
   }
 
@@ -233,8 +233,9 @@ export class PoolBook implements PoolBookRpc {
   #close({ pool, token, facts, inUse, dryRun }: PoolQuestion & { does: "close" }): Promise<PoolAnswer> {
     return this.#asRead({ pool, token, facts }, () => {
       if (!inUse && this.held.of(pool).size > 0) return { kind: "used" };
-      if (!dryRun) this.#save(pool, { facts, before: facts, token, at: this.ports.clock.now(), closed: true });
-      return DONE;
+      // The same facts take the room of one.
+      const closed: PoolRow = { facts, before: facts, token, at: this.ports.clock.now(), closed: true };
+      return dryRun || this.#save(pool, closed) ? DONE : { kind: "tooLarge" };
     });
   }
 
@@ -272,8 +273,7 @@ export class PoolBook implements PoolBookRpc {
   /** False: a write is under way that may still change what is stored. */
   #settleAs(pool: PoolKey, row: PoolRow | undefined, stored: StoredPool): boolean {
     if (row && !isAs(row, stored) && this.#isUnderWay(row)) return false;
-    this.#save(pool, { facts: stored.facts, ...(stored.closed && { closed: true }) });
-    return true;
+    return this.#save(pool, { facts: stored.facts, ...(stored.closed && { closed: true }) });
   }
 
   #refusal<Supply>({ after, before }: ProposedChange, operation: Operation<Supply>): Status | undefined {
@@ -326,9 +326,10 @@ export class PoolBook implements PoolBookRpc {
     return (this.#pools ??= new Map([...this.ports.rows.load()].map(([pool, row]) => [pool, known(row)])));
   }
 
-  #save(pool: PoolKey, row: PoolRow): void {
-    this.ports.rows.save(pool, row);
+  #save(pool: PoolKey, row: PoolRow): boolean {
+    if (!this.ports.rows.save(pool, row)) return false;
     this.pools.set(pool, known(row));
+    return true;
   }
 
   #remove(pool: PoolKey): void {
@@ -393,6 +394,8 @@ export function refusalOf(
       return refuse(`IPAddress ${JSON.stringify(answer.by)} of ${poolText(answer.pool)} has ${answer.address}`);
     case "moves":
       return refuse(`its IPAddress ${JSON.stringify(answer.by)} has ${answer.address}, which belongs to ${poolText(answer.pool)}`);
+    case "tooLarge":
+      return refuse("has too many ranges; a smaller pool can be made in its place");
     case "shrinks":
       return badRequest(`pool addresses do not contain allocated addresses: ${answer.set}`);
     case "used":

@@ -59,6 +59,8 @@ export type PoolAnswer =
   | { readonly kind: "moves"; readonly pool: string; readonly address: string; readonly by: string; readonly isUnderWay: boolean }
   /** `set`: addresses that are used and would be outside, as upstream prints them */
   | { readonly kind: "shrinks"; readonly set: string }
+  /** What is to be kept of the pool is larger than a row may be. */
+  | { readonly kind: "tooLarge" }
   /** The pool has addresses. */
   | { readonly kind: "used" };
 

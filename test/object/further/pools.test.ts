@@ -37,3 +37,18 @@ it("1,000 claims at once, while every object dies: all addresses differ, and the
   const addresses = addressesIn((await cluster.send("GET", `${IPAM}/v1beta2/ipaddresses`)).body);
   expect([addresses.length, new Set(addresses).size]).toEqual([1_000, 1_000]);
 });
+
+it("a pool as long as one may be: is stored, changed and deleted; a longer one is 422", async () => {
+  const cluster = new AppCluster();
+  const list = (length: number, text: (high: string) => string): string[] =>
+    Array.from({ length }, (_, i) => text(`fd00:ffff:ffff:ffff:ffff:ffff:${(i + 1).toString(16)}`));
+  const addresses = list(4_096, (high) => `${high}:1-${high}:3`);
+  const spec = { addresses, excludedAddresses: list(4_096, (high) => `${high}:2`), prefix: 64 };
+  const longer = { ...spec, addresses: list(4_097, (high) => `${high}:1`) };
+  const { code, body } = await cluster.send("POST", POOL, { metadata: { name: "long" }, spec: longer });
+  expect([code, body.message]).toEqual([422, expect.stringContaining("Too many: 4097: must have at most 4096 items")]);
+  expect((await cluster.send("POST", POOL, { metadata: { name: "long" }, spec })).code).toBe(201);
+  const moved = { ...spec, addresses: list(4_096, (high) => `${high}:1-${high}:4`) };
+  expect((await cluster.send("PUT", `${POOL}/long`, { metadata: { name: "long" }, spec: moved })).code).toBe(200);
+  expect((await cluster.send("DELETE", `${POOL}/long`)).code).toBe(200);
+});

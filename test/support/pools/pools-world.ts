@@ -1,4 +1,5 @@
 /** The controller of pools on the frame, with the stores of claims, addresses and pools, and the book in that of addresses. */
+import { serialize } from "node:v8";
 import type { AddressClaim, AddressPool, PoolAddress, PoolKind, PoolSpec } from "../../../src/api/registry/ipam/ipam";
 import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
@@ -38,6 +39,8 @@ export class PoolsWorld {
   readonly follows: Kind[] = ["claims", "addresses", "pools", "globalPools"];
   /** asked before an address is made: why the store refuses it; undefined = it does not */
   refusal: (address: PoolAddress) => Status | undefined = () => undefined;
+  /** in bytes */
+  rowSizeMax = Infinity;
   /** asked before each question to the book: an error = it does not arrive */
   bookFault: (question: PoolQuestion) => Error | undefined = () => undefined;
 
@@ -88,7 +91,11 @@ export class PoolsWorld {
       storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
       rows: {
         load: () => [...this.rows],
-        save: (pool, row) => void this.rows.set(pool, structuredClone(row)),
+        save: (pool, row) => {
+          if (serialize(row).length > this.rowSizeMax) return false;
+          this.rows.set(pool, structuredClone(row));
+          return true;
+        },
         remove: (pool) => void this.rows.delete(pool),
       },
     });

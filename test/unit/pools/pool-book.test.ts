@@ -87,6 +87,17 @@ describe("two writers of one pool", () => {
   });
 });
 
+describe("a row that would be larger than one may be", () => {
+  it("a change is refused for good, and the pool can be deleted", async () => {
+    const world = await world19();
+    world.rowSizeMax = 300;
+    const far = Array.from({ length: 9 }, (_, i) => `10.0.0.${50 + 2 * i}`);
+    expect(shown(await world.updatePool("p", { addresses: far }))).toContain("422 ");
+    expect(world.rows.get(P)).toEqual({ facts: facts(1, 9) });
+    expect(shown(await world.remove("pools", "ns/p"))).toBe("200");
+  });
+});
+
 describe("a pool that is being deleted", () => {
   const SKIP = { annotations: { "ipam.cluster.x-k8s.io/skip-validate-delete-webhook": "" } };
 

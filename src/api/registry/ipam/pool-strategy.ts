@@ -1,12 +1,14 @@
 /** Pools of addresses: rules and texts of the webhook of Cluster API's in-cluster provider. */
 import { parseAddress } from "../../../core/net/address";
 import { widthOf } from "../../../core/net/family";
-import { type FieldError, invalidValue, required } from "../../meta/field-errors";
+import { type FieldError, invalidValue, required, tooMany } from "../../meta/field-errors";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Strategy } from "../resource";
 import { type AddressPool, holdWith, POOL_FINALIZER, type PoolSpec } from "./ipam";
 import { networkAround, parsePoolEntry, type PoolRange } from "./pool-ranges";
 
+/** Of each list. What the book keeps of a pool is one row, which holds both states of a change; each excluded entry may cut a range in two. */
+const ENTRIES_MAX = 4_096;
 const NO_ENTRY = "provided address is not a valid IP, range, nor CIDR";
 
 /** Entries of one field that are right; those that are not become errors. */
@@ -19,7 +21,23 @@ function entriesOf(field: string, texts: readonly string[], errors: FieldError[]
   });
 }
 
-function validate({ spec = {} }: AddressPool): FieldError[] {
+/** A pool of an earlier release may have more, until somebody makes it longer still. */
+function checkCount(field: string, { length }: readonly string[], earlier: readonly string[] = []): FieldError[] {
+  return length > Math.max(ENTRIES_MAX, earlier.length) ? [tooMany(field, length, ENTRIES_MAX)] : [];
+}
+
+function validate({ spec = {} }: AddressPool, _: unknown, before?: AddressPool): FieldError[] {
+  const { addresses = [], excludedAddresses = [] } = spec;
+  const earlier = before?.spec;
+  const excess = [
+    ...checkCount("spec.addresses", addresses, earlier?.addresses),
+    ...checkCount("spec.excludedAddresses", excludedAddresses, earlier?.excludedAddresses),
+  ];
+  // An error of each entry would be as many again.
+  return excess.length > 0 ? excess : checkSpec(spec);
+}
+
+function checkSpec(spec: PoolSpec): FieldError[] {
   const errors: FieldError[] = [];
   const { addresses = [], excludedAddresses = [], gateway = "", prefix, addressReuseGracePeriodSeconds: grace = 0 } = spec;
   if (addresses.length === 0) errors.push(required("spec.addresses", "addresses is required"));

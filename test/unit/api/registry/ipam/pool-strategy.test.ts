@@ -54,6 +54,20 @@ describe("pools: the webhook's texts", () => {
     expect(judged(spec)).toEqual(errors);
   });
 
+  it("entries: 4,096 of each list, which is what the book can keep; a longer one of an earlier release gets no longer", () => {
+    const many = (length: number): string[] => Array.from({ length }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
+    const before = { spec: { prefix: 16, addresses: many(5_000) } };
+    const error = (field: string, count: number): string => `${field}: Too many: ${count}: must have at most 4096 items`;
+    expect(judged({ prefix: 16, addresses: many(4_096), excludedAddresses: many(4_096) })).toEqual([]);
+    expect(judged({ prefix: 16, addresses: many(4_097), excludedAddresses: many(5_000) })).toEqual([
+      error("spec.addresses", 4_097),
+      error("spec.excludedAddresses", 5_000),
+    ]);
+    expect(poolStrategy.validate(before, CONTEXT, before)).toEqual([]);
+    const longer = { spec: { ...before.spec, addresses: many(5_001) } };
+    expect(texts(poolStrategy.validate(longer, CONTEXT, before))).toEqual([error("spec.addresses", 5_001)]);
+  });
+
   it("status: no client's create and update sets it; the finalizer stays until the deletion", () => {
     const pool: AddressPool = { metadata: { name: "p" }, status: {} };
     poolStrategy.prepareForCreate(pool, CONTEXT);

@@ -38,6 +38,9 @@ export interface PoolRanges {
   readonly intervals: readonly Interval[];
 }
 
+/** ::ffff:0:0/96, which no object may have as its address: they are those of IPv4. */
+const IPV4_MAPPED: Interval = { first: 0xffffn << 32n, last: (0xffffn << 32n) | 0xffff_ffffn };
+
 /** The addresses that the pool gives out; entries that are wrong count as absent. undefined = no entry is right. */
 export function rangesOf(spec: PoolSpec | undefined): PoolRanges | undefined {
   const entries = (spec?.addresses ?? []).flatMap((text) => parsePoolEntry(text) ?? []);
@@ -48,6 +51,7 @@ export function rangesOf(spec: PoolSpec | undefined): PoolRanges | undefined {
   const out = excluded.filter((entry) => entry.family === family).map(plain);
   const gateway = parseAddress(spec?.gateway ?? "");
   if (gateway.ok && gateway.value.family === family) out.push({ first: gateway.value.value, last: gateway.value.value });
+  if (family === "IPv6") out.push(IPV4_MAPPED);
   const prefix = spec?.prefix;
   const lowest = own[0]?.first;
   if (!spec?.allocateReservedIPAddresses && prefix !== undefined && prefix >= 0 && prefix <= widthOf(family) && lowest !== undefined) {

@@ -22,6 +22,11 @@ describe("what a pool gives out", () => {
       { addresses: ["10.0.0.20-10.0.0.29", "10.0.0.10-10.0.0.19"], prefix: 24, excludedAddresses: ["10.0.0.15", "10.0.0.28/31"] },
       "10.0.0.10-10.0.0.14 10.0.0.16-10.0.0.27",
     ],
+    [
+      "IPv4-mapped ones stay, because no object may have them",
+      { addresses: ["::fffe:ffff:ffff-::1:0:0:10"], prefix: 64 },
+      "::fffe:ffff:ffff-::fffe:ffff:ffff ::1:0:0:0-::1:0:0:10",
+    ],
     ["a /31 is empty", { addresses: ["10.0.0.0/31"], prefix: 31 }, ""],
     ["no entry", {}, "-"],
   ])("%s", (_, spec, ranges) => {

@@ -61,7 +61,7 @@ export interface AddressFacts {
   readonly isForOther?: true;
   readonly createdAt: number;
   readonly isHeld?: true;
-  readonly isDeleted?: true;
+  readonly deletedAt?: number;
 }
 
 export interface KnownPool {
@@ -104,7 +104,7 @@ export function addressFacts(address: PoolAddress): AddressFacts {
     createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
     ...(owner !== undefined && { owner }),
     ...(metadata?.finalizers?.includes(ADDRESS_FINALIZER) && { isHeld: true }),
-    ...(metadata?.deletionTimestamp && { isDeleted: true }),
+    ...(metadata?.deletionTimestamp && { deletedAt: Date.parse(metadata.deletionTimestamp) }),
   };
 }
 

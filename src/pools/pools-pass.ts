@@ -6,8 +6,8 @@
  *   dies behind                        what there is                             what the next pass does
  *   the address of a claim             the address, which its claim lacks        finds it by the name of the claim, and tells the claim
  *   the status of the claim            everything                                nothing
- *   the address without finalizer      an address that goes with its deletion    deletes it
- *   the deletion of the address        a claim that is being deleted             takes the finalizer of the claim away
+ *   the deletion of the address        an address that its finalizer holds       takes that away
+ *   the finalizer of the address       a claim that is being deleted             takes the finalizer of the claim away
  *   the forgetting of a pool           a pool without a row in the book          forgets it again, and takes its finalizer away
  *
  * A call of a dead object may arrive late. An address that comes late meets that of its claim, which has the same name, or the one that another claim was
@@ -149,13 +149,18 @@ export function poolsPass({
   function releaseAt({ pool, deletedAt = 0, isPaused }: ClaimFacts): number | undefined {
     const known = poolOf(pool);
     if (isPaused || known?.isPaused) return undefined;
-    return deletedAt + (known && !known.isDeleted ? known.graceMs : 0);
+    return deletedAt + graceOf(pool);
+  }
+
+  function graceOf(pool: PoolKey): number {
+    const known = poolOf(pool);
+    return known && !known.isDeleted ? known.graceMs : 0;
   }
 
   function isServed(key: string, claim: ClaimFacts): boolean {
     const address = addresses.get(key);
     const isOwn = address?.owner === claim.uid && obstacle(key, claim, address) === undefined;
-    return isOwn && claim.has === nameIn(key) && claim.ready === textOf(HAS_ADDRESS);
+    return isOwn && address.isHeld === true && claim.has === nameIn(key) && claim.ready === textOf(HAS_ADDRESS);
   }
 
   /** What keeps the claim from having the address of its name; undefined = nothing does. */
@@ -165,7 +170,7 @@ export function poolsPass({
     if (address.pool !== pool || address.place === undefined) return inTheWay("is of another pool");
     if (address.isForOther) return inTheWay("is for another claim");
     if (address.owner !== undefined && !isOwn) return inTheWay("belongs to another claim");
-    if (address.isDeleted && !address.isHeld) return inTheWay("is being deleted");
+    if (address.deletedAt !== undefined && !address.isHeld) return inTheWay("is being deleted");
     // What a claim has stays its own, whatever becomes of the pool.
     if (isOwn && has === nameIn(key)) return undefined;
     const known = poolOf(pool);
@@ -174,15 +179,16 @@ export function poolsPass({
     return inTheWay("is not given out by its pool");
   }
 
-  /** When an address without its claim may go; undefined = it has its claim, or is no matter of this controller. */
+  /** When an address without its claim goes a step on; undefined = it has its claim, is no matter of this controller, or waits for a pool that is paused. */
   function dropAt(key: string): number | undefined {
     const address = addresses.get(key);
-    const claim = claims.get(key);
     // What somebody else holds goes without this controller.
-    if (address?.pool === undefined || (address.isDeleted && !address.isHeld)) return undefined;
-    if (claim) return !address.isForOther && address.owner !== undefined && address.owner !== claim.uid ? 0 : undefined;
-    if (!address.isHeld) return undefined;
-    return address.isDeleted || address.owner !== undefined ? 0 : address.createdAt + ORPHAN_MS;
+    if (address?.pool === undefined || (address.deletedAt !== undefined && !address.isHeld)) return undefined;
+    const { pool, owner, createdAt, deletedAt, isForOther, isHeld } = address;
+    const claim = claims.get(key);
+    if (poolOf(pool)?.isPaused || (claim ? isForOther || owner === undefined || owner === claim.uid : !isHeld)) return undefined;
+    if (deletedAt !== undefined) return deletedAt + graceOf(pool);
+    return owner === undefined ? createdAt + ORPHAN_MS : 0;
   }
 
   function fateOf(key: string, { uid, pool, place }: AddressPick): "open" | "taken" | "lost" {
@@ -235,12 +241,13 @@ export function poolsPass({
   function* served(waiting: [string, ClaimFacts][]): Iterable<Work & { claim: ClaimFacts }> {
     waiting.sort(([a, { createdAt: one }], [b, { createdAt: other }]) => one - other || (a < b ? -1 : 1));
     const room = new Map<PoolKey, bigint>();
+    const now = clock.now();
     for (const [key, claim] of waiting) {
       const { pool } = claim;
       const known = poolOf(pool);
       const address = addresses.get(key);
       // That of an earlier life is in the plan already.
-      if (known?.isPaused || (address && dropAt(key) !== undefined)) continue;
+      if (known?.isPaused || (address && (dropAt(key) ?? Infinity) <= now)) continue;
       if (address || picks.has(key)) {
         const finding = address && obstacle(key, claim, address);
         if (!finding) yield { step: "give", key, claim };
@@ -430,20 +437,26 @@ export function poolsPass({
     return pool !== undefined && pool === claimFacts(claim)?.pool && !isForOther && (owner === undefined || owner === claim.metadata?.uid);
   }
 
-  async function takeBack(address: PoolAddress): Promise<Outcome> {
-    const isHeld = address.metadata?.finalizers?.includes(ADDRESS_FINALIZER) ?? false;
-    const outcome = isHeld ? await unhold(addressStore, address, ADDRESS_FINALIZER, WRITER) : "done";
-    if (outcome !== "done" || address.metadata?.deletionTimestamp) return outcome;
-    return outcomeOf(await addressStore.write(deleteRequest(address)));
+  /** Its finalizer holds it until its deletion has begun, so that nobody else lets it go. `waits`: it is not let go yet. */
+  async function takeBack(address: PoolAddress, waits = false): Promise<Outcome> {
+    let object: PoolAddress = address;
+    if (!address.metadata?.deletionTimestamp) {
+      const answer = await addressStore.write(deleteRequest(address));
+      if (!answer.ok || answer.gone || waits) return outcomeOf(answer);
+      object = readObject<PoolAddress>(answer.object) ?? address;
+    }
+    return unhold(addressStore, object, ADDRESS_FINALIZER, WRITER);
   }
 
   async function drop(key: string): Promise<Outcome> {
     const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
     if (!address) return outdated("addresses");
-    const owner = claimOwning(address);
+    const { owner, pool, deletedAt = clock.now() } = addressFacts(address);
     // The claim may have come since.
     if (claim && (owner === undefined || owner === claim.metadata?.uid)) return "later";
-    return takeBack(address);
+    if (pool === undefined) return outdated("addresses");
+    // The claim is gone, and nobody knows since when: the grace begins with the deletion of the address.
+    return takeBack(address, clock.now() < deletedAt + graceOf(pool));
   }
 
   async function settle(pool: PoolKey): Promise<Outcome> {

@@ -191,3 +191,83 @@ it("a growth that came to nothing, and whose end the book never heard of: is set
 function number(address: string): string {
   return String(address.split(".").reduce((value, part) => value * 256 + Number(part), 0));
 }
+
+describe("the finalizer", () => {
+  it("of an address, that a client takes away: is there all the same, and a DELETE frees nothing", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", NINE);
+    await world.claim("a", "p");
+    await world.pass(SOON);
+    const address = world.objectOf<PoolAddress>("addresses", "ns/a");
+    await world.world.stores.addresses.update({ ...address, metadata: { ...address?.metadata, finalizers: [] } }, { group: IPAM_GROUP });
+    await world.remove("addresses", "ns/a");
+    await world.pass(LONG);
+    expect([world.given, world.claims]).toEqual([["a 10.0.0.1"], ["a Ready a"]]);
+    expect(world.objectOf("addresses", "ns/a")?.metadata?.uid).toBe(address?.metadata?.uid);
+    await world.remove("claims", "ns/a");
+    await world.pass(SOON);
+    expect([world.given, world.claims]).toEqual([[], []]);
+  });
+
+  it("of an address that lacks it, whatever took it away: is put there again", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", NINE);
+    await world.updatePool("p", {}, PAUSED);
+    await world.claim("m", "p");
+    const claim = world.objectOf<AddressClaim>("claims", "ns/m");
+    const status = { addressRef: { name: "m" }, conditions: [{ type: "Ready", status: "True", reason: "Ready", message: "" }] };
+    await world.world.stores.claims.update({ ...claim, status } as AddressClaim, { group: IPAM_GROUP }, "status");
+    const owner = {
+      apiVersion: `${IPAM_GROUP}/v1beta2`,
+      kind: "IPAddressClaim",
+      name: "m",
+      uid: claim?.metadata?.uid ?? "",
+      controller: true,
+    };
+    const poolRef = { apiGroup: IPAM_GROUP, kind: "InClusterIPPool", name: "p" };
+    const metadata = { namespace: "ns", name: "m", ownerReferences: [owner] };
+    const address: PoolAddress = { metadata, spec: { claimRef: { name: "m" }, poolRef, address: "10.0.0.7", prefix: 24 } };
+    await world.world.stores.addresses.create(address, { group: IPAM_GROUP });
+    await world.pass(SOON);
+    await world.updatePool("p", {}, { annotations: {} });
+    await world.pass(SOON);
+    expect(world.claims).toEqual(["m Ready m"]);
+    expect(world.objectOf("addresses", "ns/m")?.metadata?.finalizers).toEqual(["ipam.cluster.x-k8s.io/ProtectAddress"]);
+  });
+
+  it("of a claim, that a client takes away: its address stays for the grace of the pool, and a claim of its name waits that long", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", { ...NINE, addressReuseGracePeriodSeconds: 60 });
+    await world.claim("a", "p");
+    await world.pass(SOON);
+    await removeByForce(world, "a");
+    await world.pass(SOON);
+    await world.claim("a", "p");
+    await world.claim("b", "p");
+    await world.pass(50_000);
+    expect([world.given, world.claims]).toEqual([
+      ["a 10.0.0.1", "b 10.0.0.2"],
+      ["a AllocationFailed -", "b Ready b"],
+    ]);
+    await world.pass(15_000);
+    expect([world.given, world.claims]).toEqual([
+      ["a 10.0.0.1", "b 10.0.0.2"],
+      ["a Ready a", "b Ready b"],
+    ]);
+  });
+
+  it("of a claim, while its pool is paused: its address stays until the pool goes on", async () => {
+    const world = new PoolsWorld();
+    await world.pool("p", NINE);
+    await world.claim("a", "p");
+    await world.pass(SOON);
+    await world.updatePool("p", {}, PAUSED);
+    await world.pass(SOON);
+    await removeByForce(world, "a");
+    await world.pass(LONG);
+    expect([world.given, world.claims]).toEqual([["a 10.0.0.1"], []]);
+    await world.updatePool("p", {}, { annotations: {} });
+    await world.pass(SOON);
+    expect(world.given).toEqual([]);
+  });
+});

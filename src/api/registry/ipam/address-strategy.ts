@@ -5,7 +5,7 @@ import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
-import type { PoolAddress } from "./ipam";
+import { ADDRESS_FINALIZER, holdWith, type PoolAddress, poolKeyOf } from "./ipam";
 import { checkPoolReference, checkReferredName } from "./references";
 
 const NO_ADDRESS = "not a valid IP address";
@@ -31,4 +31,18 @@ function validateUpdate({ after, before }: Change<PoolAddress>): FieldError[] {
   return semanticEqual(after.spec, before.spec) ? [] : [forbiddenField("spec", "IPAddress spec is immutable")];
 }
 
-export const addressStrategy: Strategy<PoolAddress> = { ...BASE_STRATEGY, validate, validateUpdate };
+/** Whether a claim has it. Addresses of pools of other providers are theirs to hold. */
+function isClaimed({ metadata, spec }: PoolAddress): boolean {
+  if (poolKeyOf(spec?.poolRef, metadata?.namespace) === undefined) return false;
+  return metadata?.ownerReferences?.some(({ kind, controller }) => kind === "IPAddressClaim" && controller) ?? false;
+}
+
+export const addressStrategy: Strategy<PoolAddress> = {
+  ...BASE_STRATEGY,
+  validate,
+  prepareForUpdate({ after, before }) {
+    // What a claim has is held: no client takes that away before its deletion.
+    if (!before.metadata?.deletionTimestamp && (isClaimed(before) || isClaimed(after))) holdWith(after, ADDRESS_FINALIZER);
+  },
+  validateUpdate,
+};

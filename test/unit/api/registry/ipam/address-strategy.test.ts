@@ -31,4 +31,22 @@ describe("addresses", () => {
       "spec: Forbidden: IPAddress spec is immutable",
     ]);
   });
+
+  it.each<[string, PoolAddress["metadata"], PoolAddress["spec"], boolean]>([
+    ["has a claim", {}, spec, true],
+    ["is being deleted", { deletionTimestamp: "2026-01-01T00:00:00Z" }, spec, false],
+    ["is of a pool of somebody else", {}, { ...spec, poolRef: { ...POOL, kind: "InClusterPrefixPool" } }, false],
+    ["has no claim", { ownerReferences: [] }, spec, false],
+  ])("the finalizer of one that %s: is kept: %#", (_, metadata, of, isKept) => {
+    const owner = { apiVersion: "ipam.cluster.x-k8s.io/v1beta2", kind: "IPAddressClaim", name: "a", uid: "u", controller: true };
+    const before: PoolAddress = { metadata: { name: "a", namespace: "ns", ownerReferences: [owner], ...metadata }, spec: of };
+    for (const ownerReferences of [before.metadata?.ownerReferences, []]) {
+      const after: PoolAddress = {
+        metadata: { ...before.metadata, finalizers: [], ...(ownerReferences && { ownerReferences }) },
+        spec: of,
+      };
+      addressStrategy.prepareForUpdate({ after, before }, CONTEXT);
+      expect(after.metadata?.finalizers).toEqual(isKept ? ["ipam.cluster.x-k8s.io/ProtectAddress"] : []);
+    }
+  });
 });

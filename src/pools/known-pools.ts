@@ -7,6 +7,7 @@ import {
   CLAIM_FINALIZER,
   isPaused,
   keyOfPool,
+  partsOfPoolKey,
   POOL_FINALIZER,
   type PoolAddress,
   type PoolCounts,
@@ -200,11 +201,19 @@ export class PoolsOfKind extends KeptFacts<AddressPool, KnownPool> {
     return keyOfPool(this.poolKind, { metadata: { namespace, name } });
   }
 
-  /** The pool is gone, and nobody has an address of it. */
-  forget(pool: PoolKey): void {
-    this.unsettled.delete(pool);
-    this.#entered.delete(pool);
-    this.spaces.drop(pool);
+  /** Forgets the pools that are not there, and of which nobody has an address. Answers which they were. */
+  forgetGone(): PoolKey[] {
+    const isGone = (pool: PoolKey): boolean => {
+      const { kind, namespace, name } = partsOfPoolKey(pool);
+      return kind === this.poolKind && !this.get(namespace === "" ? name : `${namespace}/${name}`) && this.spaces.of(pool).used === 0;
+    };
+    const gone = [...this.spaces.pools].filter(isGone);
+    for (const pool of gone) {
+      this.unsettled.delete(pool);
+      this.#entered.delete(pool);
+      this.spaces.drop(pool);
+    }
+    return gone;
   }
 
   protected override entered(key: string, { uid, facts, isDeleted }: KnownPool): void {

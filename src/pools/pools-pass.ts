@@ -202,9 +202,7 @@ export function poolsPass({
   /** Forgets what nobody needs any more. */
   function prune(now: number): void {
     picks.prune(fateOf, now);
-    for (const pool of spaces.pools) {
-      if (poolOf(pool) || spaces.of(pool).used > 0) continue;
-      pools[partsOfPoolKey(pool).kind].forget(pool);
+    for (const pool of kinds.flatMap((kind) => kind.forgetGone())) {
       countedAt.delete(pool);
       settledAt.delete(pool);
     }
@@ -339,14 +337,21 @@ export function poolsPass({
       if (!isOfAddress(answer.status)) {
         picks.drop(key);
         const outcome = outcomeOf(answer);
-        if (typeof outcome === "object") await tell(claim, failed(answer.status.message ?? ""), undefined);
+        if (typeof outcome === "object") await tellRefusal(claim, answer.status);
         return outcome;
       }
       picks.bar(key, clock.now());
       refused = answer.status;
     }
-    if (refused) await tell(claim, failed(refused.message ?? ""), undefined);
+    if (refused) await tellRefusal(claim, refused);
     return "later";
+  }
+
+  /** Once: each further refusal may be of another address. */
+  async function tellRefusal(claim: AddressClaim, { message = "" }: Status): Promise<void> {
+    const facts = claimFacts(claim);
+    const finding = failed(message);
+    if (facts && isNews(facts, finding)) await tell(claim, finding, undefined);
   }
 
   /** The address of a claim belongs to it, whoever made it. */

@@ -8,8 +8,12 @@ it("a pool that is gone, and of which nobody has an address: is forgotten, and c
   const pool = { metadata: { namespace: "ns", name: "p", uid: "u" }, spec: { addresses: ["10.0.0.1"], prefix: 24 } };
   pools.reader.put(pool, false);
   expect([[...spaces.pools], [...pools.unsettled]]).toEqual([["InClusterIPPool/ns/p"], ["InClusterIPPool/ns/p"]]);
+  spaces.of("InClusterIPPool/ns/p").take(1n, "ns/a");
+  expect(pools.forgetGone()).toEqual([]);
   pools.reader.gone("ns/p");
-  pools.forget("InClusterIPPool/ns/p");
+  expect(pools.forgetGone()).toEqual([]);
+  spaces.of("InClusterIPPool/ns/p").release(1n, "ns/a");
+  expect(pools.forgetGone()).toEqual(["InClusterIPPool/ns/p"]);
   expect([[...spaces.pools], [...pools.unsettled]]).toEqual([[], []]);
   pools.reader.put(pool, false);
   expect(spaces.of("InClusterIPPool/ns/p").total).toBe(1n);

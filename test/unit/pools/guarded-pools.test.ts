@@ -179,6 +179,8 @@ describe("a write of a pool that comes to nothing", () => {
       before: row?.facts ?? null,
       dryRun: false,
     });
+    const added = await world.address("b", "10.0.0.3", "p", {}, { fieldManager: "ip-pools", byController: true });
+    expect(shown(added)).toContain("the pool does not give this address out");
     await world.claim("a", "p");
     await world.pass(SOON);
     expect(world.given).toEqual([]);
@@ -287,8 +289,8 @@ describe("an address of somebody else's pool", () => {
     expect(shown(await world.address("m", "10.0.0.1", "", theirs))).toContain('"10.0.0.1": IPAddress "ns/a" has it');
     expect(shown(await world.address("m", "10.0.0.9", "", theirs))).toContain('"10.0.0.9": it belongs to InClusterIPPool "ns/p"');
     expect(shown(await world.address("m", "10.0.0.10", "", theirs))).toBe("201");
-    // They are kept apart by whoever gives them.
-    expect(shown(await world.address("n", "10.0.0.10", "", theirs))).toBe("201");
+    // They are kept apart, and named, by whoever gives them.
+    expect(shown(await world.address("n", "10.0.0.10", "", { ...theirs, claimRef: { name: "other" } }))).toBe("201");
   });
 
   it("counts: no pool of ours comes to cover it, and no address of ours to have it, behind a restart as well", async () => {
@@ -334,8 +336,11 @@ describe("a pool that comes into another NAT domain", () => {
     await world.pass(SOON);
     expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
     expect(shown(await moved())).toContain('IPAddress "ns/b" of InClusterIPPool "ns/q" has 10.0.0.1');
-    // In its own domain it may shrink.
-    const kept = { annotations: { ...KEEP.annotations, "servicenet.dev/nat-domain": "x" } };
+    // It may go where nobody is.
+    const away = { annotations: { ...KEEP.annotations, "servicenet.dev/nat-domain": "z" } };
+    expect(shown(await world.updatePool("p", { addresses: ["10.0.0.1-10.0.0.9"] }, away))).toBe("200");
+    // There it may shrink.
+    const kept = { annotations: { ...KEEP.annotations, "servicenet.dev/nat-domain": "z" } };
     expect(shown(await world.updatePool("p", { addresses: ["10.0.0.20-10.0.0.30"] }, kept))).toBe("200");
   });
 
@@ -350,9 +355,11 @@ describe("a pool that comes into another NAT domain", () => {
 
   it("between claim and answer it is in both, and in both families: an address of it may be met in either", async () => {
     const world = new PoolsWorld();
+    await world.pool("r", { addresses: ["10.0.0.20"] }, nat("x"));
+    await world.pool("s", { addresses: ["10.0.0.20"] }, nat("z"));
     await world.pool("p", { addresses: ["10.0.0.1-10.0.0.9"] }, nat("x"));
     await world.pass(SOON);
-    const [row] = [...world.rows.values()];
+    const row = world.rows.get("InClusterIPPool/ns/p");
     if (!row) throw new Error("no row");
     const facts = { family: "IPv6", intervals: [["1", "9"]], natDomain: "y", keepsOutside: false } as const;
     await world.book.askPools({ does: "claim", pool: "InClusterIPPool/ns/p", token: "t", facts, before: row.facts, dryRun: false });
@@ -364,5 +371,6 @@ describe("a pool that comes into another NAT domain", () => {
     expect(shown(await world.pool("q", { addresses: ["10.0.0.4"] }, nat("y")))).toBe("201");
     // It may turn out to be in the domain of the other one.
     expect(shown(await world.address("m", "10.0.0.4", "p"))).toContain('it belongs to InClusterIPPool "ns/q"');
+    expect(shown(await world.address("m", "10.0.0.20", "p"))).toContain('it belongs to InClusterIPPool "ns/r"');
   });
 });

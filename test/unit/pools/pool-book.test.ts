@@ -1,7 +1,7 @@
 /** Writes of one pool at once, late calls, and what the book makes of them: no row says less than what is stored. */
 import { describe, expect, it } from "vitest";
 import type { WriteResult } from "../../../src/api/rpc/store";
-import type { PoolFacts, StoredPool } from "../../../src/api/rpc/pool-book";
+import type { PoolAnswer, PoolFacts, PoolQuestion, StoredPool } from "../../../src/api/rpc/pool-book";
 import { deferred } from "../../../src/core/base/deferred";
 import { PoolsWorld } from "../../support/pools/pools-world";
 
@@ -160,6 +160,32 @@ describe("what the book hears late", () => {
     expect(world.rows.has(pool)).toBe(true);
   });
 
+  it("while it reads a pool, of a write or of an address: what came meanwhile stays", async () => {
+    const world = await world19();
+    const claim = { does: "claim", pool: P, facts: facts(1, 50), before: facts(1, 9), dryRun: false } as const;
+    const during = async (question: PoolQuestion, stored: StoredPool | undefined, what: () => Promise<unknown>): Promise<PoolAnswer> => {
+      const read = deferred<StoredPool | undefined>();
+      world.poolRead = () => read.promise;
+      const answer = world.book.askPools(question);
+      await what();
+      read.resolve(stored);
+      return answer;
+    };
+    const settle = { does: "settle", pool: P, facts: facts(1, 8), closed: false } as const;
+    expect(await during(settle, world.storedPool(P), () => world.book.askPools({ ...claim, token: "s" }))).toEqual({ kind: "later" });
+    expect(world.rows.get(P)).toMatchObject({ facts: facts(1, 50), token: "s" });
+    await world.book.askPools({ does: "abandon", pool: P, token: "s" });
+    const forget = { does: "forget", pool: P } as const;
+    expect(await during(forget, undefined, () => world.book.askPools({ ...claim, token: "f" }))).toEqual({ kind: "later" });
+    expect(world.rows.get(P)).toMatchObject({ facts: facts(1, 50), token: "f" });
+    await world.book.askPools({ does: "abandon", pool: P, token: "f" });
+    expect(await during(forget, undefined, () => world.address("x", "10.0.0.5", "p"))).toEqual({ kind: "used" });
+    // Nor does a pool end whose row is lost, while it has addresses.
+    world.rows.clear();
+    world.restartBook();
+    expect(await world.book.askPools(forget)).toEqual({ kind: "used" });
+  });
+
   it("a growth that was lost: whoever wants its addresses has the book read the pool", async () => {
     const world = await world19();
     await world.book.askPools({ does: "claim", pool: P, token: "t", facts: facts(1, 50), before: facts(1, 9), dryRun: false });
@@ -190,6 +216,15 @@ describe("what is held", () => {
     await world.updatePool("q", {}, { annotations: { "servicenet.dev/nat-domain": "y" } });
     await world.pass(SOON);
     expect(shown(await world.address("two", "10.0.5.5", "q"))).toBe("201");
+    const inDomain = (domain: string) => ({ namespace: "ns", annotations: { "servicenet.dev/nat-domain": domain } });
+    expect(shown(await world.pool("r", { addresses: ["10.0.5.5"] }, inDomain("x")))).toContain('IPAddress "ns/one"');
+    expect(shown(await world.pool("r", { addresses: ["10.0.5.5"] }, inDomain("z")))).toBe("201");
+  });
+
+  it("outside of a pool that begins to keep it: the book hears of the annotation alone", async () => {
+    const world = await world19();
+    await world.updatePool("p", {}, { annotations: { "servicenet.dev/keep-out-of-range": "true" } });
+    expect(world.rows.get(P)).toMatchObject({ facts: { ...facts(1, 9), keepsOutside: true } });
   });
 
   it("is read anew behind a write that was undone, and behind a turn that was lost", async () => {

@@ -177,13 +177,17 @@ export class PoolBook implements PoolBookRpc {
     { pool, token, facts }: { pool: PoolKey; token: string; facts: PoolFacts | null },
     goOn: (row: PoolRow | undefined) => PoolAnswer,
   ): Promise<PoolAnswer> {
-    const row = this.pools.get(pool)?.row;
-    const known = row?.token === undefined ? row?.facts : row.token === token ? row.before : undefined;
-    if (isSame(known, facts) && (row?.token === undefined || row.token === token)) return goOn(row);
-    // Behind its commit the row of a write stays until the controller settles it.
-    if (row && row.token !== token && this.#isUnderWay(row) && !isSame(row.facts, facts)) return LATER;
-    const stored = await this.#stored(pool);
-    return this.#isStill(pool, row) && isSame(stored?.facts, facts) ? goOn(row) : LATER;
+    for (;;) {
+      const row = this.pools.get(pool)?.row;
+      const known = row?.token === undefined ? row?.facts : row.token === token ? row.before : undefined;
+      if (isSame(known, facts) && (row?.token === undefined || row.token === token)) return goOn(row);
+      // Behind its commit the row of a write stays until the controller settles it.
+      if (row && row.token !== token && this.#isUnderWay(row) && !isSame(row.facts, facts)) return LATER;
+      const stored = await this.#stored(pool);
+      if (!isSame(stored?.facts, facts)) return LATER;
+      // It may have been settled meanwhile, or claimed by another write.
+      if (this.#isStill(pool, row)) return goOn(row);
+    }
   }
 
   #stored(pool: PoolKey): Promise<StoredPool | undefined> {

@@ -50,6 +50,19 @@ describe("two writers of one pool", () => {
     expect(world.rows.get(P)).toMatchObject({ facts: facts(1, 60), before: facts(1, 50) });
   });
 
+  it("one behind the other, while the controller settles the first: the second is accepted", async () => {
+    const world = await world19();
+    await world.updatePool("p", { addresses: ["10.0.0.1-10.0.0.50"] });
+    const read = deferred<StoredPool | undefined>();
+    world.poolRead = () => read.promise;
+    const answers = [
+      world.book.askPools({ does: "settle", pool: P, facts: facts(1, 50), closed: false }),
+      world.book.askPools({ does: "claim", pool: P, token: "t", facts: facts(1, 60), before: facts(1, 50), dryRun: false }),
+    ];
+    read.resolve(world.storedPool(P));
+    expect(await Promise.all(answers)).toEqual([{ kind: "done" }, { kind: "done" }]);
+  });
+
   it("two that ask for the pool at once, behind a third that was lost: one goes on", async () => {
     const world = await world19();
     const ask = (token: string, to: number) =>
@@ -154,7 +167,7 @@ describe("what the book hears late", () => {
     world.poolRead = () => read.promise;
     const [forgotten, claimed] = [world.book.askPools({ does: "forget", pool }), world.book.askPools(claim)];
     read.resolve(undefined);
-    expect([await forgotten, await claimed]).toEqual([{ kind: "done" }, { kind: "later" }]);
+    expect([await forgotten, await claimed]).toEqual([{ kind: "done" }, { kind: "done" }]);
     expect(await world.book.askPools(claim)).toEqual({ kind: "done" });
     expect(await world.book.askPools({ does: "forget", pool })).toEqual({ kind: "later" });
     expect(world.rows.has(pool)).toBe(true);

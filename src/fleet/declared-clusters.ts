@@ -6,6 +6,7 @@ import type { Status } from "../api/meta/status";
 import { type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../api/rpc/store";
 import { err, ok, type Result } from "../core/base/result";
+import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
 import type { ControllerList } from "../core/config/controllers";
 import { isLocation, type Location } from "../core/config/location";
 import type { ListSource } from "../tenancy/rpc";
@@ -17,6 +18,8 @@ export interface ClusterWish {
   readonly controllers?: ControllerList | null | undefined;
   /** undefined = the variable's */
   readonly serviceRanges?: readonly string[] | undefined;
+  /** of a cluster that is there */
+  readonly quotas?: QuotaAmounts | undefined;
 }
 
 /** The store of Clusters, and their controller. */
@@ -69,11 +72,12 @@ export async function declareCluster(
     const wish = await wishOf();
     if (!wish.ok) return wish;
     if (!wish.value) return ok({ how: "ending" });
-    const { location, controllers, serviceRanges } = wish.value;
+    const { location, controllers, serviceRanges, quotas } = wish.value;
     const spec = {
       ...(location !== undefined && { location }),
       ...(controllers && { controllers }),
       ...(serviceRanges && { serviceCIDRs: serviceRanges }),
+      ...(quotas && { quotas }),
     };
     const object = JSON.stringify({ metadata: { name }, spec });
     const made = await ports.write({ verb: "create", namespace: "", object, options: OPTIONS });

@@ -63,8 +63,8 @@ export interface RecordPorts {
   wipe(id: string, object: ClusterObject, listed: string[]): Promise<string[]>;
   /** `SwitchedObject.setControllers` of one object */
   tell(id: string, object: ClusterObject, setting: ControllersSetting): Promise<void>;
-  /** `RangedObject.beginWith` of each object that makes something of the ranges; rejects where the cluster has begun with others */
-  beginWith(id: string, serviceRanges: readonly string[]): Promise<void>;
+  /** `RangedObject.beginWith` of each object that makes something of the ranges; false where the cluster has begun with others */
+  beginWith(id: string, serviceRanges: readonly string[]): Promise<boolean>;
   /** `QuotaSeedingStore.setNamespaceQuotas` */
   tellQuotas(id: string, quotas: NamespaceQuotas): Promise<void>;
   /** notes in the directory which controllers cron is not to call */
@@ -202,6 +202,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     }
     // Who makes a cluster and the controller of its object ask for one list at once: a later version would cut short what the other one waits for.
     if (last?.isTold === false && last.version === this.#begunVersion && String(last.list) === String(list)) {
+      if (source) storage.controllersSave({ ...last, source });
       await this.#telling;
       const left = this.#untold();
       if (left?.version === last.version) await this.#tell(id, left);
@@ -305,17 +306,20 @@ export class ClusterRecord implements ClusterRecordRpc {
 
   /** A new cluster with ranges of its own has begun when this resolves. Rejects while its objects do not know them. */
   async #found(): Promise<void> {
-    const beginning = this.#unfounded();
-    if (!beginning) return;
-    this.#founding ??= this.#foundWith(beginning).finally(() => (this.#founding = undefined));
-    await this.#founding;
+    // Another life may have begun while the objects of one were told.
+    for (let beginning = this.#unfounded(); beginning; beginning = this.#unfounded()) {
+      this.#founding ??= this.#foundWith(beginning).finally(() => (this.#founding = undefined));
+      await this.#founding;
+    }
   }
 
   async #foundWith({ id, serviceRanges }: BeginningRow): Promise<void> {
-    await withTimeout(this.ports.clock, TELL_TIMEOUT_MS, this.ports.beginWith(id, serviceRanges));
+    const begun = await withTimeout(this.ports.clock, TELL_TIMEOUT_MS, this.ports.beginWith(id, serviceRanges)).catch(silent);
     const still = this.#unfounded();
     if (still?.id !== id) return;
-    this.#saveBeginning({ ...still, isTold: true });
+    // Objects of the release before may have begun with the variable's ranges. That stays: then the cluster has none of its own.
+    if (!begun) this.ports.recorder.log("error", "a cluster has begun with other ranges than it was to have", { id });
+    this.#saveBeginning(begun ? { ...still, isTold: true } : { id: "", serviceRanges: [], isTold: true });
     this.ports.noteBusy(id);
   }
 
@@ -538,7 +542,8 @@ export class ClusterRecord implements ClusterRecordRpc {
       });
     }
     isTold &&= isLast() && (await told("directory", this.#note(id, row))) && isLast();
-    if (isTold) storage.controllersSave({ ...row, isTold, told: names });
+    // A call that joined may have brought a later source.
+    if (isTold) storage.controllersSave({ ...row, source: storage.controllersLoad()?.source, isTold, told: names });
     return isTold;
   }
 

@@ -39,7 +39,7 @@ class World {
       objects: () => [{ kind: "store", name: "services" }],
       wipe: () => Promise.reject(new Error(CLUSTER_GONE)),
       tell: () => Promise.resolve(),
-      beginWith: () => this.#call(() => Promise.resolve()),
+      beginWith: () => this.#call(() => Promise.resolve(true)),
       tellQuotas: () => Promise.resolve(),
       noteControllers: () => Promise.resolve(),
       forget: () => Promise.resolve(),

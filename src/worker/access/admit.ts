@@ -16,7 +16,7 @@ import { notAllowed } from "../../access/authorization/refusals";
 import { attributesOf } from "../../access/authorization/request-attributes";
 import { authorize, authorizeUnrelated } from "../../access/authorizer";
 import { type NodeDecision, podReadProblem } from "../../access/nodes/node-decision";
-import { ANONYMOUS_CALLER, type Caller, isMaster } from "../../access/identity/user";
+import { ANONYMOUS_CALLER, type Caller, isMaster, serviceAccountOf } from "../../access/identity/user";
 import type { Policy } from "../../access/rbac/policy";
 import { DEFAULT_CLUSTER } from "../../tenancy/cluster-id";
 import type { Env } from "../../../durable-objects/platform/env";
@@ -112,8 +112,13 @@ async function judged(asking: Judging, attributes: Attributes, known: (caller: C
   if (!wanted.value) return allowed(own, cluster);
   const caller = actAs(sender, wanted.value, attributes, (asked) => own.judge(sender.user, asked));
   if (!caller.ok) return caller;
-  const acting = accessOf(caller.value, attributes, { asking, rules: rules.value });
+  const acting = accessOf(reachOf(caller.value, cluster), attributes, { asking, rules: rules.value });
   return allowed({ ...acting, makesClusters: own.makesClusters && acting.makesClusters }, cluster);
+}
+
+/** Whoever acts as a service account reaches what its token does: its cluster alone. */
+function reachOf(acting: Caller, cluster: string): Caller {
+  return acting.clusters === undefined && serviceAccountOf(acting.user.name) ? { ...acting, clusters: [cluster] } : acting;
 }
 
 /** Where everything is allowed, nobody is anybody else. */

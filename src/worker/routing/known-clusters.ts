@@ -267,7 +267,7 @@ export async function openCluster(
     if (state.phase === "deleting") return ok(undefined);
     return ok(
       state.phase === "active"
-        ? { location: locationOf(state.id), serviceRanges: state.serviceRanges }
+        ? { location: locationOf(state.id), serviceRanges: state.serviceRanges, quotas: state.quotas }
         : { location, controllers, serviceRanges },
     );
   };

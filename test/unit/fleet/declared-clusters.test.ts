@@ -95,6 +95,12 @@ describe("declareCluster", () => {
     expect(calls).toEqual(["get"]);
   });
 
+  it("a cluster that is there without an object: gets one with what it has, its quotas, too", async () => {
+    const { ports, calls } = storeOf([undefined]);
+    await declareCluster(ports, "a", () => Promise.resolve(ok({ serviceRanges: ["10.1.0.0/16"], quotas: { pods: "5" } })));
+    expect(calls.at(-1)).toBe('create {"metadata":{"name":"a"},"spec":{"serviceCIDRs":["10.1.0.0/16"],"quotas":{"pods":"5"}}}');
+  });
+
   it("a store, or a record, that does not answer: its Status", async () => {
     const { ports, calls } = storeOf([undefined]);
     const silent = err(serviceUnavailable("silent", 1));

@@ -1,8 +1,9 @@
 /** The record of a cluster that begins with Service ranges of its own, or whose namespaces start with quotas. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { NamespaceQuotas } from "../../../src/api/rpc/namespace-quotas";
 import { ClusterRecord } from "../../../src/tenancy/cluster-record";
 import { CLUSTER_GONE, type ListedCluster } from "../../../src/tenancy/rpc";
+import { PATIENCE } from "../../support/objects/patience";
 import { memoryRecordStorage } from "../../support/memory/record-storage";
 
 const RANGES = ["10.1.0.0/16", "fd01::/112"];
@@ -18,6 +19,8 @@ class World {
   lost = { nth: 0, after: false };
   calls = 0;
   isSilent = false;
+  /** until then the objects do not answer what they begin with */
+  held: Promise<void> | undefined;
   /** what the store of Namespaces knows */
   quotas: NamespaceQuotas | undefined;
   now = 1_000;
@@ -38,13 +41,17 @@ class World {
       objects: () => [{ kind: "store", name: "services" }],
       wipe: () => Promise.reject(new Error(CLUSTER_GONE)),
       tell: () => this.#call("tell", () => undefined),
-      beginWith: (id, ranges) =>
-        this.#call(`begin ${id}`, () => {
+      beginWith: async (id, ranges) => {
+        const held = this.held;
+        if (held) this.calls++;
+        await held;
+        return this.#call(`begin ${id}`, () => {
           if (this.isSilent) throw new Error("silent");
           const own = this.known.get(id) ?? ranges.join();
           this.known.set(id, own);
-          if (own !== ranges.join()) throw new Error("the cluster has begun with other ranges");
-        }),
+          return own === ranges.join();
+        });
+      },
       tellQuotas: (id, quotas) =>
         this.#call(`quotas ${id}`, () => {
           if (this.isSilent) throw new Error("silent");
@@ -163,11 +170,31 @@ describe("a cluster with ranges of its own", () => {
     expect((await world.record.openWith(["10.3.0.0/16"], undefined)).state).toMatchObject({ serviceRanges: ["10.3.0.0/16"] });
   });
 
-  it("objects that have begun with others, as those of an earlier release do: no cluster is shown", async () => {
+  it("objects that have begun with others, as those of an earlier release do: the cluster has none of its own, and can be deleted", async () => {
     const world = new World();
     world.known.set("blue", "10.96.0.0/16");
-    await expect(world.record.openWith(RANGES, undefined)).rejects.toThrow("begun with other ranges");
-    await expect(world.record.look()).rejects.toThrow("begun with other ranges");
+    const { state } = await world.record.openWith(RANGES, undefined);
+    expect(state).toMatchObject({ phase: "active", id: "blue" });
+    expect(state).not.toHaveProperty("serviceRanges");
+    world.restart();
+    expect(await world.record.look()).toEqual(state);
+    expect(await world.record.remove("blue")).toMatchObject({ phase: "deleting", id: "blue" });
+  });
+
+  it("the next life begins while the objects of the one before are asked: its own are asked, too, before anybody hears of it", async () => {
+    const world = new World();
+    let answer: () => void = () => undefined;
+    world.held = new Promise((resolve) => (answer = resolve));
+    const first = world.record.openWith(RANGES, undefined);
+    await vi.waitFor(() => expect(world.calls).toBeGreaterThan(1), PATIENCE);
+    await world.record.remove();
+    await world.settle();
+    world.held = undefined;
+    const second = world.record.openWith(["10.3.0.0/16"], undefined);
+    answer();
+    await first.catch(() => undefined);
+    expect((await second).state).toMatchObject({ id: SECOND, serviceRanges: ["10.3.0.0/16"] });
+    expect(world.known.get(SECOND)).toBe("10.3.0.0/16");
   });
 });
 

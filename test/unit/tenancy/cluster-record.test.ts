@@ -73,7 +73,7 @@ class World {
       objects: () => this.objects,
       wipe: (id, object, listed) => this.#call(() => this.#wipe(id, object, listed)),
       tell: (id, { kind, name }, setting) => this.#call(() => void this.told.push([`${id}/${kind}/${name}`, setting])),
-      beginWith: () => Promise.resolve(),
+      beginWith: () => Promise.resolve(true),
       tellQuotas: () => Promise.resolve(),
       noteControllers: async (id, list) => {
         this.noting++;
@@ -477,6 +477,22 @@ describe("a cluster's controllers", () => {
     await world.record.setControllers(LIST, ofObject(3));
     world.now += 60_010;
     expect(await world.record.setControllers(["*"], ofObject(2))).toMatchObject({ state: { controllers: ["*"] }, isTold: true });
+  });
+
+  it("a later generation that joins: what comes late between the two is late", async () => {
+    const world = new World();
+    await world.opened();
+    let free: () => void = () => undefined;
+    world.stalled = new Promise((resolve) => (free = resolve));
+    const calls = [5, 7].map((generation) => world.record.setControllers(LIST, { uid: "u", generation }));
+    await Promise.resolve();
+    world.stalled = undefined;
+    free();
+    await Promise.all(calls);
+    expect(await world.record.setControllers(["*"], { uid: "u", generation: 6 })).toMatchObject({
+      state: { controllers: LIST },
+      isTold: true,
+    });
   });
 
   it("a note for cron that arrives after its timeout: the newer list is noted again", async () => {

@@ -2,6 +2,7 @@
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
+import { SharedCall } from "../../core/turns/shared-call";
 import type { CoordinatorRpc, Topology } from "../rpc/topology";
 import { isZoned } from "../topology/tenants";
 import { FreeCounts, type FreeCountStorage } from "./free-counts";
@@ -113,35 +114,4 @@ function isSame(a: Topology, b: Topology): boolean {
 
 function isSameRange(a: Topology["ranges"][number], b: Topology["ranges"][number] | undefined): boolean {
   return a.prefix === b?.prefix && a.name === b.name && a.selector === b.selector && a.whenFull === b.whenFull;
-}
-
-/**
- * A call whose answer may be shared by all who asked before it was made. One that is under way already may bring a view from before, which
- * proves nothing (hazard 18): whoever comes meanwhile shares the next one.
- */
-class SharedCall<T> {
-  #running: Promise<T> | undefined;
-  #next: Promise<T> | undefined;
-
-  constructor(private readonly call: () => Promise<T>) {}
-
-  get underWay(): Promise<T> | undefined {
-    return this.#running;
-  }
-
-  begin(): Promise<T> {
-    if (!this.#running) return this.#start();
-    const start = (): Promise<T> => this.#start();
-    this.#next ??= this.#running.then(start, start);
-    return this.#next;
-  }
-
-  #start(): Promise<T> {
-    this.#next = undefined;
-    const running = this.call().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
-  }
 }

@@ -9,7 +9,7 @@
  * - That nothing more is wanted counts only if nobody has asked since the message left.
  */
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import { OneBehind } from "../../core/turns/one-behind";
+import { SharedCall } from "../../core/turns/shared-call";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { parseJson } from "../../core/encoding/exact-json";
@@ -60,7 +60,7 @@ const NOTHING: LabelNote = { asked: 0, isWanted: false, told: 0, changed: 0 };
 export class LabelPushes {
   /** as on disk; undefined = to be read */
   #note: LabelNote | undefined;
-  readonly #messages = new OneBehind(() => this.#tell());
+  readonly #messages = new SharedCall(() => this.#tell());
   #failures = 0;
 
   constructor(private readonly ports: LabelPushPorts) {}
@@ -102,7 +102,7 @@ export class LabelPushes {
 
   /** Tells what is not told. One message at a time; who comes meanwhile waits for the one after it. Rejects where the disk fails. */
   tell(): Promise<void> {
-    return this.#messages.run();
+    return this.#messages.begin();
   }
 
   async #tell(): Promise<void> {

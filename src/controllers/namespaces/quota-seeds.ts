@@ -10,7 +10,7 @@
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
-import { OneBehind } from "../../core/turns/one-behind";
+import { SharedCall } from "../../core/turns/shared-call";
 import type { KubeObject } from "../../api/meta/kubernetes";
 import type { Status } from "../../api/meta/status";
 import type { StoreRpc } from "../../api/rpc/store";
@@ -54,7 +54,7 @@ export interface QuotaSeedPorts {
 export class QuotaSeeds {
   /** as on disk; undefined = to be read */
   #quotas: NamespaceQuotas | undefined;
-  readonly #runs = new OneBehind(() => this.#run());
+  readonly #runs = new SharedCall(() => this.#run());
   #failures = 0;
 
   constructor(private readonly ports: QuotaSeedPorts) {}
@@ -86,7 +86,7 @@ export class QuotaSeeds {
 
   /** Makes what is owed. One run at a time; who comes meanwhile waits for the one after it. Rejects where the disk fails. */
   make(): Promise<void> {
-    return this.#runs.run();
+    return this.#runs.begin();
   }
 
   async #run(): Promise<void> {

@@ -11,7 +11,7 @@
  */
 import { parseJson } from "../../core/encoding/exact-json";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
-import { OneBehind } from "../../core/turns/one-behind";
+import { SharedCall } from "../../core/turns/shared-call";
 import type { Clock, Random, Recorder } from "../../core/base/ports";
 import { withTimeout } from "../../core/base/timeout";
 import { semanticEqual } from "../../api/meta/equality";
@@ -66,7 +66,7 @@ export interface QuotaPushPorts {
 
 export class QuotaPushes {
   /** by name of the store */
-  readonly #messages = new Map<string, OneBehind>();
+  readonly #messages = new Map<string, SharedCall<void>>();
 
   constructor(private readonly ports: QuotaPushPorts) {}
 
@@ -143,8 +143,8 @@ export class QuotaPushes {
   /** One message at a time goes to a store. A call meanwhile gets the message after it, which tells what has changed until then. */
   #pushTo(name: string): Promise<void> {
     let messages = this.#messages.get(name);
-    if (!messages) this.#messages.set(name, (messages = new OneBehind(() => this.#tell(name))));
-    return messages.run();
+    if (!messages) this.#messages.set(name, (messages = new SharedCall(() => this.#tell(name))));
+    return messages.begin();
   }
 
   async #tell(name: string): Promise<void> {

@@ -13,7 +13,7 @@ import { ensureNodes, variablesFor } from "./testing/ensure-nodes";
 import { inMemory } from "./testing/memory-folder";
 import { LONG, SHORT } from "./testing/run-lengths";
 import { seedOfCommit } from "./testing/seed-of-commit";
-import { check, finish, inTurn } from "./testing/steps";
+import { check, finish, inLanes, inTurn } from "./testing/steps";
 import { vitest } from "./testing/vitest-run";
 
 const COMMAND = "node scripts/run.mjs scripts/dev/slow.ts";
@@ -92,49 +92,48 @@ await runProgram({
     const seed = String(seedOfCommit());
     const memory = inMemory({ beforeEnd: endCommands });
     const env = { SERVICENET_SLOW: "1", ...(isRelease ? { SERVICENET_RELEASE: "1" } : {}) };
-    // Two lanes for two cores. With a third one, requests of end-to-end tests met the server's own time limit.
-    const [slow, rest] = await Promise.all([
-      vitest("slow end-to-end tests", {
-        config: E2E,
-        env: {
-          ...env,
-          ...clients.env,
-          ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
-          ...(dnsmasq.command ? { DNSMASQ: dnsmasq.command } : {}),
-          ...(haproxy.command ? { HAPROXY: haproxy.command } : {}),
-          ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
-        },
-      }),
-      inTurn([
-        () => check("format", ["npm", "run", "--silent", "format:check"]),
-        () => check("lint", ["npm", "run", "--silent", "lint"], GO_WITHOUT_COLLECTION),
-        () => checkWorkflows(),
-        () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
-        () => vitest(`slow object tests of seed ${seed}`, { config: "vitest.config.ts", env: { ...env, ...memory, SIM_FIRST_SEED: seed } }),
-        () => vitest("further object tests", { config: "vitest.config.ts", env: { ...memory, SERVICENET_FURTHER: "1" } }),
-        () => vitest("slow simulations", { config: PURE, env }),
-        () =>
-          vitest(`further pure tests of seed ${seed}`, {
-            config: PURE,
-            exclude: FURTHER_HISTORIES,
-            env: { SERVICENET_FURTHER: "1", SIM_FIRST_SEED: seed },
-          }),
-        () =>
-          vitest(`random histories of seed ${seed}`, {
-            config: PURE,
-            files: HISTORIES,
-            env: { SIM_HISTORIES: String(length.historiesOfEach), SIM_FIRST_SEED: seed },
-          }),
-        // Seeds beyond those of `npm test`.
-        () => simulate("simulated histories", length.histories, FIRST_SEED),
-        () => simulate(`simulated histories of seed ${seed}`, length.historiesOfCommit, seed),
-        () =>
-          check(
-            `random requests of seed ${seed}`,
-            [...["npm", "run", "--silent", "fuzz", "--"], ...["--minutes", String(length.fuzzMinutes), "--seed", seed]],
-            memory,
-          ),
-      ]),
+    // Two at a time for two cores. With a third one, requests of end-to-end tests met the server's own time limit.
+    const rest = await inLanes(2, [
+      () =>
+        vitest("slow end-to-end tests", {
+          config: E2E,
+          env: {
+            ...env,
+            ...clients.env,
+            ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
+            ...(dnsmasq.command ? { DNSMASQ: dnsmasq.command } : {}),
+            ...(haproxy.command ? { HAPROXY: haproxy.command } : {}),
+            ...(kubectl.command ? { KUBECTL: kubectl.command } : {}),
+          },
+        }),
+      () => vitest(`slow object tests of seed ${seed}`, { config: "vitest.config.ts", env: { ...env, ...memory, SIM_FIRST_SEED: seed } }),
+      () => vitest("further object tests", { config: "vitest.config.ts", env: { ...memory, SERVICENET_FURTHER: "1" } }),
+      () => vitest("slow simulations", { config: PURE, env }),
+      () =>
+        vitest(`further pure tests of seed ${seed}`, {
+          config: PURE,
+          exclude: FURTHER_HISTORIES,
+          env: { SERVICENET_FURTHER: "1", SIM_FIRST_SEED: seed },
+        }),
+      () =>
+        vitest(`random histories of seed ${seed}`, {
+          config: PURE,
+          files: HISTORIES,
+          env: { SIM_HISTORIES: String(length.historiesOfEach), SIM_FIRST_SEED: seed },
+        }),
+      // Seeds beyond those of `npm test`.
+      () => simulate("simulated histories", length.histories, FIRST_SEED),
+      () => simulate(`simulated histories of seed ${seed}`, length.historiesOfCommit, seed),
+      () =>
+        check(
+          `random requests of seed ${seed}`,
+          [...["npm", "run", "--silent", "fuzz", "--"], ...["--minutes", String(length.fuzzMinutes), "--seed", seed]],
+          memory,
+        ),
+      () => check("lint", ["npm", "run", "--silent", "lint"], GO_WITHOUT_COLLECTION),
+      () => check("format", ["npm", "run", "--silent", "format:check"]),
+      () => checkWorkflows(),
+      () => check("packages of a deployment", ["npm", "run", "--silent", "sbom", "--", "--audit"]),
     ]);
     const { failed, passed } = finish([
       npmTest(countsOfNpmTest),
@@ -150,7 +149,6 @@ await runProgram({
       otherNodes.counts,
       ...onOtherNodes,
       ...rest,
-      slow,
     ]);
     return failed === 0 && passed > 0 ? 0 : 1;
   },

@@ -71,7 +71,9 @@ export class CountedRuntime {
     try {
       await runtime.ready;
       const pid = workerdProcesses().find((one) => !before.includes(one));
-      return await body(new CountedRuntime(runtime, admin, pid));
+      const counted = new CountedRuntime(runtime, admin, pid);
+      await counted.send("PUT", "/clusters/default", {});
+      return await body(counted);
     } finally {
       await runtime.dispose();
     }

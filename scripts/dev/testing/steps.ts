@@ -41,6 +41,17 @@ export async function inTurn(steps: readonly (() => Promise<Counts | Counts[]>)[
   return counts;
 }
 
+/** As `inTurn`, but `lanes` of them at a time: whichever is free takes the next one. The longest ones stand first. */
+export async function inLanes(lanes: number, steps: readonly (() => Promise<Counts | Counts[]>)[]): Promise<Counts[]> {
+  const waiting = [...steps];
+  const lane = async (): Promise<Counts[]> => {
+    const counts: Counts[] = [];
+    for (let step = waiting.shift(); step && !isEnding(); step = waiting.shift()) counts.push(...[await step()].flat());
+    return counts;
+  };
+  return (await Promise.all(Array.from({ length: lanes }, lane))).flat();
+}
+
 /** Prints the slowest files, what failed, and the closing line over all steps, and answers the sums. */
 export function finish(steps: readonly Counts[]): Required<Counts> {
   const sum = sumOf(steps);

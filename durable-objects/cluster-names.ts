@@ -31,6 +31,10 @@ export class ClusterNames extends DurableObject<Env> implements ClusterNamesRpc,
     return this.#names.areMade(names, tellsLives);
   }
 
+  entries(names: readonly string[]): ReturnType<Brain["entries"]> {
+    return this.#names.entries(names);
+  }
+
   noteLife(...told: Parameters<Brain["noteLife"]>): Promise<boolean> {
     return this.#names.noteLife(...told);
   }

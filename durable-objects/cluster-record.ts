@@ -2,8 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { QuotaAmounts } from "../src/api/rpc/namespace-quotas";
-import type { ClusterRecordRpc, ClusterState, ListSource } from "../src/tenancy/rpc";
-import type { Location } from "../src/core/config/location";
+import type { ClusterRecordRpc, ClusterSource, ClusterState } from "../src/tenancy/rpc";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { objectsIn } from "./platform/controllers";
 import type { Env } from "./platform/env";
@@ -41,28 +40,28 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
     return this.#brain.listed(stamp);
   }
 
-  open(): Promise<{ state: ClusterState; opened: boolean }> {
-    return this.#brain.open();
+  open(source?: ClusterSource): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#brain.open(source);
   }
 
-  openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }> {
-    return this.#brain.openIn(location);
+  openIn(...asked: Parameters<Brain["openIn"]>): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#brain.openIn(...asked);
   }
 
-  openWith(serviceRanges: readonly string[], location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
-    return this.#brain.openWith(serviceRanges, location);
+  openWith(...asked: Parameters<Brain["openWith"]>): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#brain.openWith(...asked);
   }
 
-  setControllers(list: ControllerList | null, source?: ListSource): Promise<{ state: ClusterState; isTold: boolean }> {
+  setControllers(list: ControllerList | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
     return this.#brain.setControllers(list, source);
   }
 
-  setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }> {
-    return this.#brain.setQuotas(hard);
+  setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
+    return this.#brain.setQuotas(hard, source);
   }
 
-  remove(id?: string): Promise<ClusterState> {
-    return this.#brain.remove(id);
+  remove(id?: string, source?: ClusterSource): Promise<ClusterState> {
+    return this.#brain.remove(id, source);
   }
 
   carryOn(id: string): Promise<void> {

@@ -1,27 +1,35 @@
 /** The clusters behind the objects of the kind Cluster, as their controller calls them. */
 import { OPERATION_DEADLINE_MS } from "../../src/core/base/limits";
 import { withTimeout } from "../../src/core/base/timeout";
+import { DEFAULT_SERVICE_CIDR } from "../../src/addresses/coordinator/state/service-cidr-object";
+import type { ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { firstRead } from "../../src/fleet/first-read";
-import type { ClusterWish } from "../../src/fleet/declared-clusters";
+import type { FirstWish } from "../../src/fleet/declared-clusters";
 import type { FleetPorts } from "../../src/fleet/ports";
-import type { ClusterRecordRpc } from "../../src/tenancy/rpc";
+import type { ClusterRecordRpc, ClusterSource } from "../../src/tenancy/rpc";
 import { type Env, objectConfig } from "../platform/env";
 import { systemClock } from "../platform/ports";
-import { clusterNames, clusterRecord, controller, type Remote, servicesStore } from "./peers";
+import { clusterNames, clusterRecord, controller, coordinator, type Remote, servicesStore } from "./peers";
 
 /** Each call gets a stub of its own and a timeout. */
 export function fleetPorts(env: Env): FleetPorts {
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(systemClock, OPERATION_DEADLINE_MS, call);
   return {
     look: (name, location) => answered(clusterRecord(env, name, location).look()),
-    async open(name, location, ranges) {
-      const { state } = await answered(openRecord(clusterRecord(env, name, location), { location, serviceRanges: ranges }));
+    async open(name, location, begins, source) {
+      const { state } = await answered(openRecord(clusterRecord(env, name, location), { location, ...begins }, source));
       return state;
     },
     setControllers: (name, location, list, source) => answered(clusterRecord(env, name, location).setControllers(list, source)),
-    setQuotas: (name, location, hard) => answered(clusterRecord(env, name, location).setQuotas(hard)),
+    setQuotas: (name, location, hard, source) => answered(clusterRecord(env, name, location).setQuotas(hard, source)),
     bootstrap: (id) => answered(servicesStore(env, id).ensureBootstrapped()),
-    remove: (name, location, id) => answered(clusterRecord(env, name, location).remove(id)),
+    async firstRanges(id) {
+      const found = await answered(coordinator(env, id).get({ namespace: "", name: DEFAULT_SERVICE_CIDR }, ""));
+      if (found.ok) return (JSON.parse(found.object) as ServiceCIDR).spec?.cidrs;
+      if (found.status.code === 404) return undefined;
+      throw new Error(found.status.message);
+    },
+    remove: (name, location, id, source) => answered(clusterRecord(env, name, location).remove(id, source)),
     page: (after, limit) => answered(clusterNames(env).page(after, limit)),
     listed: (name, stamp) => answered(clusterRecord(env, name).listed(stamp)),
     defaultRanges: objectConfig(env).serviceRanges,
@@ -31,10 +39,11 @@ export function fleetPorts(env: Env): FleetPorts {
 /** Makes the cluster unless it is there, by the oldest call that can say what it is to be. */
 export function openRecord(
   record: Pick<Remote<ClusterRecordRpc>, "open" | "openIn" | "openWith">,
-  { location, serviceRanges }: Pick<ClusterWish, "location" | "serviceRanges">,
+  { location, serviceRanges, quotas }: FirstWish,
+  source?: ClusterSource,
 ): ReturnType<ClusterRecordRpc["open"]> {
-  if (serviceRanges) return record.openWith(serviceRanges, location);
-  return location === undefined ? record.open() : record.openIn(location);
+  if (serviceRanges ?? quotas) return record.openWith(serviceRanges, location, source, quotas);
+  return location === undefined ? record.open(source) : record.openIn(location, source);
 }
 
 /** The value stands beside the tables of the store of Clusters. */

@@ -1,5 +1,13 @@
 /** Schema and statements of a cluster's record. */
-import type { BeginningRow, ClusterObject, ControllersRow, QuotasRow, RecordRow, RecordStorage } from "../../src/tenancy/record-storage";
+import type {
+  BeginningRow,
+  ClusterObject,
+  ControllersRow,
+  EndedObject,
+  QuotasRow,
+  RecordRow,
+  RecordStorage,
+} from "../../src/tenancy/record-storage";
 import { hasTables, migrate, type Migration } from "./migrate";
 import type { SqlRow } from "./sql-row";
 
@@ -27,6 +35,7 @@ export const CLUSTER_RECORD_MIGRATIONS: readonly Migration[] = [{ id: 1, sql: CL
 const CONTROLLERS_KEY = "controllers";
 const BEGINNING_KEY = "beginning";
 const QUOTAS_KEY = "quotas";
+const ENDED_KEY = "ended-objects";
 const LISTED_KEY = "listed";
 const LIFE_KEY = "noted-life";
 
@@ -82,6 +91,8 @@ export function sqlRecordStorage(storage: DurableObjectStorage, now: () => numbe
 
     quotasLoad: () => storage.kv.get<QuotasRow>(QUOTAS_KEY),
     quotasSave: (row) => storage.kv.put(QUOTAS_KEY, row),
+    endedLoad: () => storage.kv.get<EndedObject[]>(ENDED_KEY),
+    endedSave: (ended) => storage.kv.put(ENDED_KEY, ended),
     beginningLoad: () => storage.kv.get<BeginningRow>(BEGINNING_KEY),
     beginningSave: (row) => storage.kv.put(BEGINNING_KEY, row),
 

@@ -26,6 +26,7 @@ import { qualifiedResource, serviceUnavailable } from "../api/meta/status";
 import { resourceQuotasDefinition } from "../api/registry/resource-quotas/definition";
 import { RPC_TIMEOUT_MS } from "../core/base/limits";
 import { withTimeout } from "../core/base/timeout";
+import { PartsAlarm } from "../core/turns/parts-alarm";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../api/store/cluster-store";
 import type { StoreExtension } from "../api/store/state/extension";
 import type { StoreObserver } from "../api/store/state/observer";
@@ -80,9 +81,11 @@ export interface PlainStorePorts extends ClusterStorePorts {
   /** of the store of ResourceQuotas: how far the limits have been told, in the same database, and to whom they are told */
   quotaPushes?: { marks: QuotaMarks; stores(): readonly CountingStore[] };
   /** of the store of Namespaces: what the store of Services was told of labels, in the same database, and that store */
-  labelPushes?: Pick<LabelPushPorts, "notes" | "services" | "setAlarm">;
-  /** of the store of Namespaces: quotas that new ones start with, in the same database, and the store of them */
-  quotaSeeds?: Pick<QuotaSeedPorts, "notes" | "resourceQuotas" | "setAlarm">;
+  labelPushes?: Pick<LabelPushPorts, "notes" | "services">;
+  /** of the store of Namespaces: quotas that new ones start with, in the same database, the store of them, and who says them */
+  quotaSeeds?: Pick<QuotaSeedPorts, "notes" | "resourceQuotas" | "askRecord">;
+  /** of the store of Namespaces: replaces the object's alarm by one at this time (ms since the epoch), durable with the writes of the turn */
+  setAlarm?(atMs: number): void;
   /** when objects of the store end; absent = never */
   expiry?: ExpiryRule;
   /** of the store of Clusters: awaited before each read; never rejects */
@@ -115,6 +118,7 @@ export class PlainStore
   readonly #pushes: QuotaPushes | undefined;
   readonly #labels: LabelPushes | undefined;
   readonly #seeds: QuotaSeeds | undefined;
+  readonly #alarm: PartsAlarm;
   readonly #expiry: ObjectExpiry | undefined;
   readonly #announced: AnnouncedWrites | undefined;
   readonly #policy: CompilingRules | undefined;
@@ -126,8 +130,13 @@ export class PlainStore
 
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
-    const labels = ports.labelPushes && new LabelPushes({ ...ports, ...ports.labelPushes, namespaces: () => this.store });
-    const seeds = ports.quotaSeeds && new QuotaSeeds({ ...ports, ...ports.quotaSeeds });
+    const alarm = new PartsAlarm(
+      () => [labels, seeds],
+      (atMs) => ports.setAlarm?.(atMs),
+    );
+    const wakeBy = (atMs: number): void => alarm.by(atMs);
+    const labels = ports.labelPushes && new LabelPushes({ ...ports, ...ports.labelPushes, wakeBy, namespaces: () => this.store });
+    const seeds = ports.quotaSeeds && new QuotaSeeds({ ...ports, ...ports.quotaSeeds, wakeBy });
     const advertised = advertisedKeeper(ports.definition, ports.advertiseAddresses, ports);
     const serving = new ServingTime(ports.clock);
     const { announced } = ports;
@@ -154,6 +163,7 @@ export class PlainStore
     this.#pushes = pushes;
     this.#labels = labels;
     this.#seeds = seeds;
+    this.#alarm = alarm;
     const { clock, expiry: rule } = ports;
     const ends = (of: ExpiryRule): ObjectExpiry =>
       new ObjectExpiry({ rule: of, clock, storage: () => this.store.storage, write: (request) => this.write(request) });
@@ -226,12 +236,13 @@ export class PlainStore
   override async maintain(): Promise<void> {
     await this.#pushes?.push();
     await this.#labels?.tell();
-    await this.#seeds?.make();
+    await this.#seeds?.makeDue();
   }
 
   /** The object's alarm went off; only the store of Namespaces sets one. */
   async alarm(): Promise<void> {
-    await Promise.all([this.#labels?.tell(), this.#seeds?.make()]);
+    await Promise.all([this.#labels?.tellDue(), this.#seeds?.makeDue()]);
+    this.#alarm.rang();
   }
 
   setNamespaceQuotas(quotas: NamespaceQuotas): Promise<void> {
@@ -317,6 +328,7 @@ export class PlainStore
     await this.#policy?.rulesChanging(this.store.definition.resource);
     const above = await super.beginAbove(beginning);
     this.#labels?.beginAnew();
+    this.#seeds?.beginAnew();
     // Nobody's recovery waits for a store of quotas that is silent: this one says now and then what it holds, and is told the rest then.
     await this.#learnLimits().catch((error: unknown) => {
       this.#ports.recorder.log("warn", "limits of quotas could not be read behind a recovery", { error: String(error) });

@@ -16,13 +16,15 @@ const BEING_DELETED: Finding = { status: "False", reason: "ClusterDeleting", mes
 /**
  * The status of a cluster that can be used as its spec says.
  *
- * @param begun with which ranges a cluster of the object begins that has none of its own; undefined = it was there before its object
+ * @param begun with which ranges the cluster has begun; undefined = the status says so, or nobody has looked
  */
 export function activeStatus(object: Cluster, state: ClusterState, now: number, begun: readonly string[] | undefined): ClusterObjectStatus {
   const { location = "", serviceCIDRs = [] } = object.spec ?? {};
   const actual = state.phase === "absent" ? "" : (locationOf(state.id) ?? "");
   const own = (state.phase === "active" && state.serviceRanges) || undefined;
-  const ranges = own ?? object.status?.serviceCIDRs ?? begun;
+  const isSaid = state.phase !== "absent" && object.status?.id === state.id;
+  // What was found at the beginning counts: an object of the release before knows no ranges of its own, and begins with the server's.
+  const ranges = begun ?? (isSaid ? object.status?.serviceCIDRs : undefined) ?? own;
   const elsewhere: Finding = {
     status: "False",
     reason: "OtherLocation",
@@ -31,9 +33,9 @@ export function activeStatus(object: Cluster, state: ClusterState, now: number, 
   const otherwise: Finding = {
     status: "False",
     reason: "OtherServiceCIDRs",
-    message: `the cluster was there before its object: it has begun with ${own ? own.join(", ") : "the ranges of the server"}, and keeps them`,
+    message: `the cluster has begun with ${ranges ? ranges.join(", ") : "the ranges of the server"}, and keeps them`,
   };
-  const hasOthers = serviceCIDRs.length > 0 && serviceCIDRs.join() !== own?.join();
+  const hasOthers = serviceCIDRs.length > 0 && serviceCIDRs.join() !== ranges?.join();
   const ready = location !== "" && location !== actual ? elsewhere : hasOthers ? otherwise : ACTIVE;
   const facts: ClusterObjectStatus = {
     phase: "Active",

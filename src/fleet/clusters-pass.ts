@@ -29,6 +29,7 @@ import {
   CLUSTERS_VERSION,
   ROOT_CLUSTER,
 } from "../api/registry/clusters/cluster";
+import { isNamedByLabel, NAME_LABEL } from "../api/registry/name-label";
 import { leastOf } from "../core/base/extremes";
 import { checkControllers, type ControllerList } from "../core/config/controllers";
 import { isLocation, type Location } from "../core/config/location";
@@ -43,7 +44,7 @@ import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { isOver, type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
 import { locationOf } from "../tenancy/cluster-id";
 import type { ClusterState, ListedCluster } from "../tenancy/rpc";
-import { sourceOf } from "./declared-clusters";
+import { quotasOf, sourceOf } from "./declared-clusters";
 import { activeStatus, deletingStatus, waitingStatus } from "./cluster-status";
 import type { FleetPorts } from "./ports";
 
@@ -60,8 +61,13 @@ const WRITER: Writer = { manager: "clusters", group: CLUSTERS_GROUP, version: CL
 /** `make`: the cluster is not yet as the spec says. `end`: the object waits for the end of its cluster. */
 export type ClusterStep = "make" | "end" | "none";
 
-/** `adopt`: the cluster has no object. `doubt`: the list of all clusters lacks the cluster of an object, or has a later one of the name. */
-type Work = { readonly name: string } & ({ readonly step: "make" | "end" | "doubt" } | { readonly step: "adopt"; listed: ListedCluster });
+/**
+ * `adopt`: the cluster has no object. `doubt`: the list of all clusters lacks the cluster of an object, or has a later one of the name. `label`: the object is
+ * older than the label by which a credential of some clusters sees its own.
+ */
+type Work = { readonly name: string } & (
+  { readonly step: "make" | "end" | "doubt" | "label" } | { readonly step: "adopt"; listed: ListedCluster }
+);
 
 export interface ClustersPassPorts extends FramePorts {
   storage: RowStorage;
@@ -72,6 +78,11 @@ export interface ClustersPassPorts extends FramePorts {
 /** Row of the controller: when the list of all clusters is read again, once everything that a reading has found is done. */
 const LISTED_KIND = "listed";
 const LISTED_KEY = "clusters";
+
+/** Row of the controller: every object has its label. Later ones get it with their first write. */
+const LABELLED_KIND = "labelled";
+/** Objects that one question has. */
+const LABELS_PAGE = 64;
 
 /** The last look at a deletion. */
 interface Look {
@@ -110,6 +121,8 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
   /** what the last reading of the list of all clusters found */
   let found = new Map<string, Work>();
   let listAt = -Infinity;
+  /** names of objects without their label; undefined = nobody has looked, null = there are none, for ever */
+  let bare: Set<string> | null | undefined;
 
   /** Names without an object, and objects without a cluster. */
   async function compare(round: Round): Promise<void> {
@@ -140,17 +153,40 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     if (found.size === 0) rows.put(LISTED_KIND, LISTED_KEY, { at: listAt });
   }
 
+  async function readLabels(): Promise<void> {
+    const names = [...facts.keys];
+    const found = new Set<string>();
+    for (let at = 0; at < names.length; at += LABELS_PAGE) {
+      const texts = await clusters.objectsNamed(names.slice(at, at + LABELS_PAGE).map((name) => ({ namespace: "", name })));
+      for (const text of texts) {
+        const object = text ? readObject<Cluster>(text) : undefined;
+        if (object?.metadata?.name && !isNamedByLabel(object)) found.add(object.metadata.name);
+      }
+    }
+    bare = found;
+    keepLabelled();
+  }
+
+  /** Objects that are lost with this one are found by the next one. */
+  function keepLabelled(): void {
+    if (bare?.size !== 0) return;
+    bare = null;
+    rows.put(LABELLED_KIND, LISTED_KEY, {});
+  }
+
   async function plan(round: Round): Promise<Work[]> {
     const now = clock.now();
     // A list that does not answer holds up no other work.
     if (listAt <= now || listAt > now + LIST_MS) await compare(round).catch((error: unknown) => round.failed(error));
+    if (bare === undefined) await readLabels().catch((error: unknown) => round.failed(error));
     for (const name of looked.keys()) if ((facts.get(name)?.step ?? "none") === "none") looked.delete(name);
     const isFresh = (at = -Infinity): boolean => at <= now && now < at + LOOK_MIN_MS;
     const steps = [...facts.keys].flatMap((name): Work[] => {
       const step = facts.get(name)?.step ?? "none";
       return step === "none" || isFresh(looked.get(name)?.at) ? [] : [{ name, step }];
     });
-    return [...steps, ...found.values()];
+    const labels = [...(bare ?? [])].map((name): Work => ({ name, step: "label" }));
+    return [...steps, ...found.values(), ...labels];
   }
 
   async function write(work: Work): Promise<Outcome> {
@@ -158,6 +194,11 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const [text] = await clusters.objectsNamed([{ namespace: "", name: work.name }]);
     const object = text ? readObject<Cluster>(text) : undefined;
     if (work.step === "doubt") return noted(work, object && stepOf(object) === "none" ? await doubt(object) : "none");
+    if (work.step === "label") {
+      const outcome = object && !isNamedByLabel(object) ? await label(object) : "none";
+      if (isOver(outcome) && bare?.delete(work.name)) keepLabelled();
+      return outcome;
+    }
     // What the rows lack the next pass reads.
     if (!object || stepOf(object) !== work.step) return "none";
     return work.step === "make" ? make(object) : end(object);
@@ -211,9 +252,13 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     // The cluster of the bare paths may be there without a record, and stays so without a list of its own.
     const { serviceCIDRs: wish = [] } = object.spec ?? {};
     const ranges = wish.length > 0 ? wish : undefined;
-    let state = wasThere ? await fleet.look(name, place) : await fleet.open(name, place, ranges);
+    const limits = quotasOf(object);
+    const begins = { ...(ranges && { serviceRanges: ranges }), ...(limits && { quotas: limits }) };
+    const open = (): Promise<ClusterState> => fleet.open(name, place, begins, sourceOf(object));
+    let state = wasThere ? await fleet.look(name, place) : await open();
     const isLost = state.phase !== "active" || (adopted !== undefined && adopted !== state.id);
-    if (wasThere && !isRoot && isLost) return outcomeOf(await clusters.write(deleteRequest(object)));
+    // Of an object that is there the record has heard that it has ended: somebody has deleted the cluster past it.
+    if (!isRoot && (wasThere ? isLost : state.phase === "absent")) return outcomeOf(await clusters.write(deleteRequest(object)));
     if (state.phase === "deleting") {
       const outcome = await tell(object, waitingStatus(object, clock.now()));
       return outcome === "done" ? wait(name, state) : outcome;
@@ -227,27 +272,34 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       );
       return answer.ok ? "later" : outcomeOf(answer);
     }
-    if (isRoot && wanted && state.phase === "absent") state = await fleet.open(name, place, ranges);
+    if (isRoot && wanted && state.phase === "absent") state = await open();
     if (state.phase === "active" && !semanticEqual(state.controllers, wanted)) {
-      const told = await fleet.setControllers(name, place, wanted, sourceOf(object));
+      const told = await fleet.setControllers(name, place, wanted, sourceOf(object, state.id));
       // The record has heard of a later generation than this pass has read.
       if (!told.isTold || (told.state.phase === "active" && !semanticEqual(told.state.controllers, wanted))) return "later";
       state = told.state;
     }
-    const { quotas } = object.spec ?? {};
-    const limits = quotas && Object.keys(quotas).length > 0 ? quotas : null;
-    if (isRoot && limits && state.phase === "absent") state = await fleet.open(name, place, ranges);
+    if (isRoot && limits && state.phase === "absent") state = await open();
     if (state.phase === "active" && !semanticEqual(state.quotas ?? null, limits)) {
-      const told = await fleet.setQuotas(name, place, limits);
-      if (!told.isTold) return "later";
+      const told = await fleet.setQuotas(name, place, limits, sourceOf(object, state.id));
+      if (!told.isTold || (told.state.phase === "active" && !semanticEqual(told.state.quotas ?? null, limits))) return "later";
       state = told.state;
     }
     // The record goes on telling the list, or the quotas.
     if (state.phase === "active" && state.isTold === false) return "later";
     // What was there has what it begins with, or gets it with its next use: it is not woken for this.
     if (!isRoot && state.phase === "active" && !isAdopted(object)) await fleet.bootstrap(state.id);
-    const status = activeStatus(object, state, clock.now(), wasThere ? undefined : fleet.defaultRanges);
+    const status = activeStatus(object, state, clock.now(), wasThere ? undefined : await begunWith(state));
     return semanticEqual(object.status, status) ? settle(object) : tell(object, status);
+  }
+
+  /**
+   * The ranges with which a cluster of this controller has begun; undefined = its own. Its objects have promised to begin with its own. In a mixed deployment
+   * one of them may have been that of a release which does not know them since.
+   */
+  async function begunWith(state: ClusterState): Promise<readonly string[] | undefined> {
+    const hasOwn = state.phase === "active" && state.serviceRanges !== undefined;
+    return hasOwn ? fleet.firstRanges(state.id) : fleet.defaultRanges;
   }
 
   /** The status knows the life now. */
@@ -261,9 +313,14 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const name = nameOf(object);
     const place = placeOf(object);
     let state = await fleet.look(name, place);
-    // Without a status the controller has not looked before: what began meanwhile began for this object.
-    const life = object.status?.id ?? adoptedLife(object) ?? (state.phase === "absent" ? "" : state.id);
-    if (state.phase === "active" && state.id === life) state = await fleet.remove(name, place, life);
+    // Without a status the controller has not looked before: what began meanwhile began for this object, while that is there.
+    const said = object.status?.id ?? adoptedLife(object);
+    if (said === undefined && state.phase === "active" && !(await isThereStill(object))) return "later";
+    const life = said ?? (state.phase === "absent" ? "" : state.id);
+    // Nor does a beginning that comes late find an object that is gone.
+    const isUnbegun = said === undefined && state.phase === "absent";
+    if (isUnbegun || (state.phase === "active" && state.id === life)) state = await fleet.remove(name, place, life, sourceOf(object));
+    if (isUnbegun && state.phase !== "absent") return "later";
     if (state.phase === "deleting" && state.id === life) {
       const outcome = await tell(object, deletingStatus(object, state, clock.now()));
       return outcome === "done" ? wait(name, state) : outcome;
@@ -274,6 +331,16 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     return outcomeOf(
       await clusters.write(updateRequest({ ...object, metadata: { ...metadata, ...(finalizers.length > 0 && { finalizers }) } }, WRITER)),
     );
+  }
+
+  async function label(object: Cluster): Promise<Outcome> {
+    const labels = { ...object.metadata?.labels, [NAME_LABEL]: nameOf(object) };
+    return outcomeOf(await clusters.write(updateRequest({ ...object, metadata: { ...object.metadata, labels } }, WRITER)));
+  }
+
+  async function isThereStill({ metadata }: Cluster): Promise<boolean> {
+    const [text] = await clusters.objectsNamed([{ namespace: "", name: metadata?.name ?? "" }]);
+    return text !== null && text !== undefined && readObject<Cluster>(text)?.metadata?.uid === metadata?.uid;
   }
 
   /** Writes the version that was read, so what somebody has changed meanwhile is judged by the next pass. */
@@ -290,6 +357,7 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
   const listed = {
     load() {
       for (const [, { at }] of rows.saved<{ at: number }>(LISTED_KIND)) listAt = at;
+      for (const _ of rows.saved(LABELLED_KIND)) bare = null;
     },
   };
   return new Frame<Work>(ports, {

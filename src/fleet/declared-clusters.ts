@@ -9,7 +9,7 @@ import { err, ok, type Result } from "../core/base/result";
 import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
 import type { ControllerList } from "../core/config/controllers";
 import { isLocation, type Location } from "../core/config/location";
-import type { ListSource } from "../tenancy/rpc";
+import type { ClusterSource } from "../tenancy/rpc";
 
 /** What a new cluster is to be. */
 export interface ClusterWish {
@@ -18,9 +18,12 @@ export interface ClusterWish {
   readonly controllers?: ControllerList | null | undefined;
   /** undefined = the variable's */
   readonly serviceRanges?: readonly string[] | undefined;
-  /** of a cluster that is there */
+  /** with which its namespaces start; undefined = with none */
   readonly quotas?: QuotaAmounts | undefined;
 }
+
+/** What the beginning of a cluster has to know. */
+export type FirstWish = Omit<ClusterWish, "controllers">;
 
 /** The store of Clusters, and their controller. */
 export interface DeclaringPorts {
@@ -45,8 +48,12 @@ const OPTIONS: WriteOptions = {
   version: CLUSTERS_VERSION,
 };
 
-/** `made`: by this call. `ending`: the object, or the cluster without one, is being deleted. `wish`: what the object that is there says. */
-export type Declared = { how: "made" | "ending" } | { how: "found"; wish: Pick<ClusterWish, "location" | "serviceRanges"> };
+/**
+ * `made`: by this call. `ending`: the object, or the cluster without one, is being deleted. `wish`: what the object that is there says. `source`: the object,
+ * as what asks for the cluster.
+ */
+export type Declared =
+  { how: "ending" } | { how: "made"; source: ClusterSource } | { how: "found"; source: ClusterSource; wish: FirstWish };
 
 /**
  * Makes the object of a cluster unless there is one.
@@ -68,7 +75,7 @@ export async function declareCluster(
       await ports.hurry();
       continue;
     }
-    if (found.value) return ok({ how: "found", wish: wishIn(found.value) });
+    if (found.value) return ok({ how: "found", source: sourceOf(found.value), wish: wishIn(found.value) });
     const wish = await wishOf();
     if (!wish.ok) return wish;
     if (!wish.value) return ok({ how: "ending" });
@@ -82,7 +89,7 @@ export async function declareCluster(
     const object = JSON.stringify({ metadata: { name }, spec });
     const made = await ports.write({ verb: "create", namespace: "", object, options: OPTIONS });
     if (!made.ok) return made;
-    if (made.value.ok) return ok({ how: "made" });
+    if (made.value.ok) return ok({ how: "made", source: sourceOf(JSON.parse(made.value.object) as Cluster) });
     if (made.value.status.code !== 409 || tried === TRIES) return err(made.value.status);
   }
 }
@@ -92,7 +99,7 @@ export async function declareControllers(
   ports: DeclaringPorts,
   name: string,
   controllers: ControllerList | null,
-): Promise<Result<ListSource | undefined, Status>> {
+): Promise<Result<ClusterSource | undefined, Status>> {
   const patch = JSON.stringify({ spec: { controllers } });
   const answer = await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS });
   if (!answer.ok || !answer.value.ok) {
@@ -102,26 +109,42 @@ export async function declareControllers(
   return ok(sourceOf(JSON.parse(answer.value.object) as Cluster));
 }
 
-/** undefined = not the object of a store */
-export function sourceOf({ metadata }: Cluster): ListSource | undefined {
+/**
+ * The object as what says something of its cluster.
+ *
+ * @param life id of the life that is meant; undefined = the caller knows none
+ */
+export function sourceOf({ metadata }: Cluster, life?: string): ClusterSource {
   const { uid, generation } = metadata ?? {};
-  return uid === undefined || generation === undefined ? undefined : { uid, generation };
+  return { ...(uid !== undefined && { uid }), ...(generation !== undefined && { generation }), ...(life !== undefined && { life }) };
 }
 
-/** Deletes the object, if there is one. A call that comes late deletes no later object of the name. */
-export async function undeclareCluster(ports: DeclaringPorts, name: string): Promise<Result<void, Status>> {
+/** Deletes the object, if there is one: that one; undefined = there is none. A call that comes late deletes no later object of the name. */
+export async function undeclareCluster(ports: DeclaringPorts, name: string): Promise<Result<ClusterSource | undefined, Status>> {
   const found = await objectOf(ports, name);
   if (!found.ok) return found;
   if (!found.value) return ok(undefined);
   const { uid } = found.value.metadata ?? {};
   const preconditions = uid === undefined ? {} : { uid };
   const options = { dryRun: false, preconditions, propagationPolicy: "Background" as const, gracePeriodSeconds: undefined };
-  return settled(await ports.write({ verb: "delete", key: keyOf(name), options }));
+  const deleted = settled(await ports.write({ verb: "delete", key: keyOf(name), options }));
+  return deleted.ok ? ok(sourceOf(found.value)) : deleted;
 }
 
-function wishIn({ spec }: Cluster): Pick<ClusterWish, "location" | "serviceRanges"> {
-  const { location = "", serviceCIDRs = [] } = spec ?? {};
-  return { ...(isLocation(location) && { location }), ...(serviceCIDRs.length > 0 && { serviceRanges: serviceCIDRs }) };
+function wishIn(cluster: Cluster): FirstWish {
+  const { location = "", serviceCIDRs = [] } = cluster.spec ?? {};
+  const quotas = quotasOf(cluster);
+  return {
+    ...(isLocation(location) && { location }),
+    ...(serviceCIDRs.length > 0 && { serviceRanges: serviceCIDRs }),
+    ...(quotas && { quotas }),
+  };
+}
+
+/** With which new namespaces are to start; null = with none. */
+export function quotasOf({ spec }: Cluster): QuotaAmounts | null {
+  const { quotas = {} } = spec ?? {};
+  return Object.keys(quotas).length > 0 ? quotas : null;
 }
 
 function keyOf(name: string): ObjectKey {

@@ -73,6 +73,15 @@ export class ClusterNames implements ClusterNamesRpc {
     return names.map((name) => (storage.has(name) ? known(name) : this.#hasRead ? false : null));
   }
 
+  async entries(names: readonly string[]): Promise<(ListedCluster | false | null)[]> {
+    const { storage } = this.ports;
+    const made = await this.areMade(names);
+    return names.map((name, i) => {
+      if (made[i] === false || made[i] === null) return made[i];
+      return { name, ...(storage.entryOf(name) ?? { stamp: "" }) };
+    });
+  }
+
   add(name: string, stamp = ""): Promise<void> {
     const { storage } = this.ports;
     storage.add(name);

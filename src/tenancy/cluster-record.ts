@@ -9,11 +9,13 @@
  * - The list of all clusters has the name before the cluster begins, and until it has ended: whoever looks for a cluster asks the list first. Each life
  *   enters it under a stamp of its own, so that no late call of an earlier one takes it out. What is lost on the way the next reader of the list has told.
  * - A deletion names the life that is meant. So a late or repeated call ends no later cluster of the name.
+ * - Who asks for a beginning, for controllers or for quotas names the object that says so, in its generation. A call of an object that has ended, or of an
+ *   older generation, is late and changes nothing. So is one that means another life.
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
  * - A cluster with Service ranges of its own has begun when the objects that make its first range know them. Until then nobody learns its id: a request
- *   would make the first range of the variable.
+ *   would make the first range of the variable. So it is with quotas that its namespaces start with: a request would make a namespace without one.
  * - A list of controllers is stored, then told to every object. Who has not heard is told again by the alarm. Stores hear first: when a controller begins
  *   to look at everything, no store leaves out a poke any more.
  */
@@ -27,9 +29,9 @@ import {
   type ClusterFacts,
   DIRECTORY_SILENT,
   type ClusterRecordRpc,
+  type ClusterSource,
   type ClusterState,
   type ListedCluster,
-  type ListSource,
 } from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
 import type { Location } from "../core/config/location";
@@ -46,8 +48,10 @@ const WIPE_TIMEOUT_MS = 30_000;
 /** An object that is called for the first time makes its tables. */
 const TELL_TIMEOUT_MS = 5_000;
 const DIRECTORY_TIMEOUT_MS = 5_000;
-/** A call comes later than its caller waits for it. Behind that, an older generation says that the object was brought back in time. */
+/** A call comes later than its caller waits for it. Behind that, an older generation, or an object that has ended, says that the object was brought back in time. */
 const LATE_MS = 60_000;
+/** Of objects that have ended. A name has fewer lives within LATE_MS. */
+const ENDED_MAX = 100;
 const RETRY_BASE_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
@@ -86,6 +90,12 @@ export interface RecordPorts {
   unlist(stamp: string): Promise<void>;
   /** lets cron visit the cluster soon; may be lost */
   noteBusy(id: string): void;
+}
+
+/** What a cluster is to begin with. `serviceRanges`: absent = those of the variable. `quotas`: absent = none. */
+interface BeginningWish {
+  readonly serviceRanges?: readonly string[] | undefined;
+  readonly quotas?: QuotaAmounts | undefined;
 }
 
 export class ClusterRecord implements ClusterRecordRpc {
@@ -138,28 +148,42 @@ export class ClusterRecord implements ClusterRecordRpc {
     return state;
   }
 
-  open(): Promise<{ state: ClusterState; opened: boolean }> {
-    return this.#open(undefined);
+  open(source?: ClusterSource): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#open(undefined, {}, source);
   }
 
-  openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }> {
-    return this.#open(location);
+  openIn(location: Location, source?: ClusterSource): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#open(location, {}, source);
   }
 
-  openWith(serviceRanges: readonly string[], location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }> {
-    return this.#open(location, serviceRanges);
+  openWith(
+    serviceRanges: readonly string[] | undefined,
+    location: Location | undefined,
+    source?: ClusterSource,
+    quotas?: QuotaAmounts,
+  ): Promise<{ state: ClusterState; opened: boolean }> {
+    return this.#open(location, { serviceRanges, quotas }, source);
   }
 
-  async #open(location: Location | undefined, ranges?: readonly string[]): Promise<{ state: ClusterState; opened: boolean }> {
+  async #open(
+    location: Location | undefined,
+    wish: BeginningWish,
+    source: ClusterSource | undefined,
+  ): Promise<{ state: ClusterState; opened: boolean }> {
+    if (this.#hasEnded(source)) return { state: await this.look(), opened: false };
     this.#openings++;
     try {
-      return await this.#begun(location, ranges);
+      return await this.#begun(location, wish, source);
     } finally {
       this.#openings--;
     }
   }
 
-  async #begun(location: Location | undefined, ranges: readonly string[] | undefined): Promise<{ state: ClusterState; opened: boolean }> {
+  async #begun(
+    location: Location | undefined,
+    { serviceRanges: ranges, quotas }: BeginningWish,
+    source: ClusterSource | undefined,
+  ): Promise<{ state: ClusterState; opened: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
     // A life that ends meanwhile takes its name out of the list.
@@ -167,14 +191,16 @@ export class ClusterRecord implements ClusterRecordRpc {
     while (storage.stamp() === undefined);
     const row = storage.load();
     const { name } = this;
-    const opened = !row || row.phase === "absent";
+    // The object may have ended while the list was told. Its entry stays in doubt, and the next reader has it taken out.
+    const opened = (!row || row.phase === "absent") && !this.#hasEnded(source);
     const life = lifeIn(location, row?.life ?? 1);
     const id = clusterId(name, life);
     const begun: RecordRow = { name, life, phase: "active", createdAt: clock.now(), deletedAt: 0 };
-    if (opened && ranges) {
+    if (opened && (ranges ?? quotas)) {
       storage.transaction(() => {
         storage.save(begun);
-        this.#saveBeginning({ id, serviceRanges: ranges, isTold: false });
+        if (ranges) this.#saveBeginning({ id, serviceRanges: ranges, isTold: false });
+        if (quotas) storage.quotasSave({ version: this.#nextQuotas(), hard: quotas, isTold: false, isFirst: true, source });
       });
       // After a crash from here on the alarm goes on.
       this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
@@ -188,7 +214,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { state: this.#stateOf(storage.load()), opened };
   }
 
-  async setControllers(list: ControllerList | null, source?: ListSource): Promise<{ state: ClusterState; isTold: boolean }> {
+  async setControllers(list: ControllerList | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
     await this.#found();
@@ -196,10 +222,8 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
     const id = clusterId(this.name, row.life);
     const last = storage.controllersLoad();
-    const isLate = source !== undefined && last?.source?.uid === source.uid && source.generation < last.source.generation;
-    if (isLate && clock.now() < last.version + LATE_MS) {
-      return { state: this.#stateOf(row), isTold: this.#untold() === undefined };
-    }
+    if (this.#isLate(id, source, last)) return { state: this.#stateOf(row), isTold: this.#untold() === undefined };
+    this.#noteReplaced(source, last);
     // Who makes a cluster and the controller of its object ask for one list at once: a later version would cut short what the other one waits for.
     if (last?.isTold === false && last.version === this.#begunVersion && String(last.list) === String(list)) {
       if (source) storage.controllersSave({ ...last, source });
@@ -219,18 +243,59 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 
-  async setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }> {
+  async setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
     const { storage, clock } = this.ports;
     await this.#learn();
     await this.#found();
     const row = storage.load();
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
-    const untold: QuotasRow = { version: Math.max((storage.quotasLoad()?.version ?? 0) + 1, clock.now()), hard, isTold: false };
+    const id = clusterId(this.name, row.life);
+    const last = storage.quotasLoad();
+    if (this.#isLate(id, source, last)) return { state: this.#stateOf(row), isTold: this.#untoldQuotas() === undefined };
+    this.#noteReplaced(source, last);
+    const untold: QuotasRow = { version: this.#nextQuotas(), hard, isTold: false, source };
     storage.quotasSave(untold);
     // After a crash from here on the alarm goes on.
     this.ports.wakeAt(clock.now() + RETRY_BASE_MS);
-    await this.#tellQuotas(clusterId(this.name, row.life), untold);
+    await this.#tellQuotas(id, untold);
     return { state: this.#stateOf(storage.load()), isTold: this.#untoldQuotas() === undefined };
+  }
+
+  /** The version of the next quotas: later than any that an object knows. */
+  #nextQuotas(): number {
+    const { storage, clock } = this.ports;
+    return Math.max((storage.quotasLoad()?.version ?? 0) + 1, clock.now());
+  }
+
+  /** Whether what is said of the cluster of this id comes late: from an older generation than that of the last word, an object that has ended, or another life. */
+  #isLate(
+    id: string,
+    source: ClusterSource | undefined,
+    last: { source?: ClusterSource | undefined; version: number } | undefined,
+  ): boolean {
+    if (!source) return false;
+    if ((source.life ?? id) !== id || this.#hasEnded(source)) return true;
+    const isOlder =
+      source.uid !== undefined && last?.source?.uid === source.uid && (source.generation ?? 0) < (last.source.generation ?? 0);
+    return isOlder && this.ports.clock.now() < last.version + LATE_MS;
+  }
+
+  #hasEnded({ uid }: ClusterSource = {}): boolean {
+    const ended = uid === undefined ? undefined : this.ports.storage.endedLoad()?.find((one) => one.uid === uid);
+    return ended !== undefined && this.ports.clock.now() < ended.endedAt + LATE_MS;
+  }
+
+  /** Another object stands for the cluster: what comes from the one before is late from now on. */
+  #noteReplaced(source: ClusterSource | undefined, last: { source?: ClusterSource | undefined } | undefined): void {
+    if (source?.uid !== undefined && last?.source?.uid !== source.uid) this.#noteEnded(last?.source);
+  }
+
+  #noteEnded({ uid }: ClusterSource = {}): void {
+    if (uid === undefined) return;
+    const { storage, clock } = this.ports;
+    const now = clock.now();
+    const others = (storage.endedLoad() ?? []).filter((one) => one.uid !== uid && now < one.endedAt + LATE_MS);
+    storage.endedSave([...others, { uid, endedAt: now }].slice(-ENDED_MAX));
   }
 
   /** Whether the store of Namespaces has heard; where it has not, that is logged. */
@@ -252,13 +317,16 @@ export class ClusterRecord implements ClusterRecordRpc {
     return row?.isTold === false ? row : undefined;
   }
 
-  async remove(meant?: string): Promise<ClusterState> {
+  async remove(meant?: string, source?: ClusterSource): Promise<ClusterState> {
     const { storage, clock } = this.ports;
     await this.#learn();
     const row = storage.load();
     const id = row && clusterId(this.name, row.life);
-    if (row?.phase === "active" && id !== undefined && (meant ?? id) === id) {
+    const ends = row?.phase === "active" && id !== undefined && (meant ?? id) === id;
+    if (!ends && !this.#hasEnded(source)) this.#noteEnded(source);
+    if (ends) {
       storage.transaction(() => {
+        this.#noteEnded(source);
         storage.save({ ...row, phase: "deleting", deletedAt: clock.now() });
         storage.objectsAdd(this.ports.objects());
         storage.noteLife("");
@@ -278,13 +346,15 @@ export class ClusterRecord implements ClusterRecordRpc {
     else this.#tellAnew();
   }
 
-  /** The list of the cluster, if it has one, is told again by the alarm. */
+  /** The list of the cluster, and its quotas, if it has any, are told again by the alarm. */
   #tellAnew(): void {
     const { storage, clock } = this.ports;
     const row = storage.controllersLoad();
-    if (!row?.list) return;
-    storage.controllersSave({ ...row, isTold: false });
-    this.ports.wakeAt(clock.now());
+    const quotas = storage.quotasLoad();
+    if (row?.list) storage.controllersSave({ ...row, isTold: false });
+    // Also that there are none: the store may have been brought back to a time with some.
+    if (quotas) storage.quotasSave({ ...quotas, isTold: false });
+    if (row?.list || quotas) this.ports.wakeAt(clock.now());
   }
 
   /** The object's alarm: continues the deletion. Never rejects. */
@@ -304,13 +374,36 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (entered && !storage.load()) storage.save({ name: this.name, life: 1, phase: "active", createdAt: clock.now(), deletedAt: 0 });
   }
 
-  /** A new cluster with ranges of its own has begun when this resolves. Rejects while its objects do not know them. */
+  /** A new cluster with ranges or quotas of its own has begun when this resolves. Rejects while its objects do not know them. */
   async #found(): Promise<void> {
     // Another life may have begun while the objects of one were told.
-    for (let beginning = this.#unfounded(); beginning; beginning = this.#unfounded()) {
-      this.#founding ??= this.#foundWith(beginning).finally(() => (this.#founding = undefined));
+    while (this.#isBeginning()) {
+      this.#founding ??= this.#foundOnce().finally(() => (this.#founding = undefined));
       await this.#founding;
     }
+  }
+
+  async #foundOnce(): Promise<void> {
+    const { storage } = this.ports;
+    const row = storage.load();
+    const id = row && clusterId(this.name, row.life);
+    const beginning = this.#unfounded();
+    const quotas = this.#firstQuotas();
+    if (id === undefined) return;
+    if (beginning) await this.#foundWith(beginning);
+    if (quotas && !(await this.#tellQuotas(id, quotas))) silent("the store of Namespaces");
+    const now = storage.load();
+    if (now?.phase === "active" && clusterId(this.name, now.life) === id && !this.#isBeginning()) this.ports.noteBusy(id);
+  }
+
+  #isBeginning(): boolean {
+    return (this.#unfounded() ?? this.#firstQuotas()) !== undefined;
+  }
+
+  /** The quotas with which the cluster that is there begins, while the store of Namespaces may not know of them. */
+  #firstQuotas(): QuotasRow | undefined {
+    const quotas = this.#untoldQuotas();
+    return quotas?.isFirst && this.ports.storage.load()?.phase === "active" ? quotas : undefined;
   }
 
   async #foundWith({ id, serviceRanges }: BeginningRow): Promise<void> {
@@ -320,7 +413,6 @@ export class ClusterRecord implements ClusterRecordRpc {
     // Objects of the release before may have begun with the variable's ranges. That stays: then the cluster has none of its own.
     if (!begun) this.ports.recorder.log("error", "a cluster has begun with other ranges than it was to have", { id });
     this.#saveBeginning(begun ? { ...still, isTold: true } : { id: "", serviceRanges: [], isTold: true });
-    this.ports.noteBusy(id);
   }
 
   /** The beginning of the cluster that is there, while its objects may not know of it. */
@@ -405,7 +497,7 @@ export class ClusterRecord implements ClusterRecordRpc {
   /** What the list of all clusters is to show; undefined = nothing. */
   #facts(): ClusterFacts | undefined {
     const row = this.ports.storage.load();
-    if (!row || row.phase === "absent" || this.#unfounded()) return undefined;
+    if (!row || row.phase === "absent" || this.#isBeginning()) return undefined;
     return { id: clusterId(this.name, row.life), createdAt: row.createdAt, deletedAt: row.phase === "deleting" ? row.deletedAt : 0 };
   }
 
@@ -437,7 +529,7 @@ export class ClusterRecord implements ClusterRecordRpc {
 
   async #run(): Promise<void> {
     const { storage, clock, recorder } = this.ports;
-    if (this.#unfounded() && !(await this.#foundLater())) return;
+    if (this.#isBeginning() && !(await this.#foundLater())) return;
     const row = storage.load();
     const untold = this.#untold();
     const quotas = this.#untoldQuotas();
@@ -490,7 +582,7 @@ export class ClusterRecord implements ClusterRecordRpc {
       this.#attempt = 0;
       return true;
     } catch (error) {
-      recorder.log("warn", "a cluster could not begin with its ranges", { cluster: this.name, error: String(error) });
+      recorder.log("warn", "a cluster could not begin with what it is to have", { cluster: this.name, error: String(error) });
       this.ports.wakeAt(clock.now() + Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempt++));
       return false;
     }

@@ -1,7 +1,7 @@
 /** Rows of a cluster's record. */
 import type { ControllersSetting } from "../core/config/controllers";
 import type { NamespaceQuotas } from "../api/rpc/namespace-quotas";
-import type { ListSource } from "./rpc";
+import type { ClusterSource } from "./rpc";
 
 /**
  * `phase` "absent": the cluster of `life` is still to come. `life`: the number of cluster-id.ts, which has the place of the cluster once it has begun.
@@ -31,7 +31,7 @@ export interface ControllersRow extends ControllersSetting {
   /** `kind/name` of the objects of the cluster when they were told. Another release may have others; absent = not noted */
   told?: readonly string[];
   /** absent = not noted */
-  source?: ListSource | undefined;
+  source?: ClusterSource | undefined;
 }
 
 /** The ranges with which the cluster of this id begins. `isTold`: the objects that make them know. */
@@ -41,9 +41,18 @@ export interface BeginningRow {
   isTold: boolean;
 }
 
-/** `isTold`: the store of Namespaces has heard of this version. */
+/** `isTold`: the store of Namespaces has heard of this version. `isFirst`: the cluster begins with them. */
 export interface QuotasRow extends NamespaceQuotas {
   isTold: boolean;
+  isFirst?: true;
+  /** absent = not noted */
+  source?: ClusterSource | undefined;
+}
+
+/** An object of the kind Cluster that stands for the cluster no more, since this time in milliseconds since the epoch. */
+export interface EndedObject {
+  uid: string;
+  endedAt: number;
 }
 
 /** Every method is one synchronous step. The writes of a `transaction` are kept or lost together. Reading makes no tables. */
@@ -57,6 +66,9 @@ export interface RecordStorage {
   /** undefined = nothing was ever set */
   quotasLoad(): QuotasRow | undefined;
   quotasSave(row: QuotasRow): void;
+  /** in the order of their ends; undefined = none was ever noted */
+  endedLoad(): readonly EndedObject[] | undefined;
+  endedSave(ended: readonly EndedObject[]): void;
   /** of the last cluster that began with ranges of its own; undefined = none did */
   beginningLoad(): BeginningRow | undefined;
   beginningSave(row: BeginningRow): void;

@@ -58,6 +58,10 @@ export interface ClusterNamesRpc {
    *   this id may be gone, and its objects say so
    */
   areMade(names: readonly string[], tellsLives?: boolean): Promise<(boolean | string | null)[]>;
+  /**
+   * What the list has of each of these names. false = there is no such cluster; null = it cannot be told while the directory does not answer. Makes nothing.
+   */
+  entries(names: readonly string[]): Promise<(ListedCluster | false | null)[]>;
   /** Enters the name before its cluster begins. `stamp`: see ListedCluster; absent = the record is of the release before. Durable when it answers. */
   add(name: string, stamp?: string): Promise<void>;
   /**
@@ -138,41 +142,55 @@ export interface ClusterRecordRpc {
   listed(stamp: string): Promise<ClusterState>;
   /**
    * Makes the cluster if it is absent, with objects wherever their first callers are; one that is being deleted stays so. `opened` = by this call.
+   *
+   * @param source what of the cluster's object asks for it. For an object that has ended no cluster begins: the call is late
    */
-  open(): Promise<{ state: ClusterState; opened: boolean }>;
+  open(source?: ClusterSource): Promise<{ state: ClusterState; opened: boolean }>;
   /**
    * The same with objects in this location; a cluster that is there stays where it is. A method of its own: an object of the release before, which
    * knows no locations, would make the cluster without one, for ever.
    */
-  openIn(location: Location): Promise<{ state: ClusterState; opened: boolean }>;
+  openIn(location: Location, source?: ClusterSource): Promise<{ state: ClusterState; opened: boolean }>;
   /**
-   * The same for a cluster that begins with ranges of its own; one that is there stays as it is. Rejects while its objects do not know them. A method of its own, as
-   * the one above.
+   * The same for a cluster that begins with ranges of its own, or whose namespaces start with quotas; one that is there stays as it is. Rejects while its objects
+   * do not know them. A method of its own, as the one above.
+   *
+   * @param serviceRanges undefined = those of the variable
+   * @param quotas absent = none, or the caller says them later
    */
-  openWith(serviceRanges: readonly string[], location: Location | undefined): Promise<{ state: ClusterState; opened: boolean }>;
+  openWith(
+    serviceRanges: readonly string[] | undefined,
+    location: Location | undefined,
+    source?: ClusterSource,
+    quotas?: QuotaAmounts,
+  ): Promise<{ state: ClusterState; opened: boolean }>;
   /**
    * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
    *
-   * @param source what of the cluster's object says so. Where the record has heard a later generation of that object, nothing changes. Absent = the cluster has
-   *   no object, or the caller is of the release before
+   * @param source what of the cluster's object says so. Nothing changes where the record has heard a later generation of that object, where that object has
+   *   ended, or where another life is meant
    */
-  setControllers(list: ControllerList | null, source?: ListSource): Promise<{ state: ClusterState; isTold: boolean }>;
+  setControllers(list: ControllerList | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }>;
   /**
    * Says with which quota new namespaces of an active cluster start; null = with none. Durable when it answers. `isTold`: it counts; otherwise the record goes on
    * telling.
+   *
+   * @param source as for `setControllers`
    */
-  setQuotas(hard: QuotaAmounts | null): Promise<{ state: ClusterState; isTold: boolean }>;
+  setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }>;
   /**
    * Begins the deletion of an active cluster; durable when it answers.
    *
    * @param id the life that is meant: another one stays, so a late or repeated call ends no later cluster of the name. Absent = whichever there is, as the
-   *   release before calls it, and as its records understand every call
+   *   release before calls it, and as its records understand every call; "" = the object has ended before a cluster began for it
+   * @param source the object whose end it is: what comes late from it changes nothing any more
    */
-  remove(id?: string): Promise<ClusterState>;
+  remove(id?: string, source?: ClusterSource): Promise<ClusterState>;
   /**
    * Called by cron, which found the objects of `id` gone: continues the deletion, or removes the keys of a finished one. Or cron found that the directory
-   * does not know of every controller of the release: the list of the cluster is told again.
+   * does not know of every controller of the release. Or the store of Namespaces was brought back in time. Then the list of the cluster, and its quotas, are
+   * told again.
    */
   carryOn(id: string): Promise<void>;
 }
@@ -183,10 +201,16 @@ export interface RangedObject {
   beginWith(serviceRanges: readonly string[]): Promise<boolean>;
 }
 
-/** The generation of an object of the kind Cluster. */
-export interface ListSource {
-  readonly uid: string;
-  readonly generation: number;
+/**
+ * What says something of a cluster: a generation of its object of the kind Cluster. A call of it may come late, when that object has ended.
+ *
+ * `uid`, `generation`: absent = the cluster has no object.
+ * `life`: id of the life that is meant; absent = the caller knows none.
+ */
+export interface ClusterSource {
+  readonly uid?: string;
+  readonly generation?: number;
+  readonly life?: string;
 }
 
 /** An object that has a controller or wakes controllers: every store and every controller. */

@@ -51,6 +51,16 @@ export const recordStorageCases: readonly ContractCase<RecordStorage>[] = [
     want: [undefined, { version: LARGEST, hard: { [UNICODE]: "1" }, isTold: false }],
   },
   {
+    name: "objects that have ended: the last ones saved, without a row too, and undone with their transaction",
+    run(storage) {
+      const first = storage.endedLoad();
+      storage.endedSave([{ uid: UNICODE, endedAt: LARGEST }]);
+      undone(storage, () => storage.endedSave([]));
+      return [first, storage.endedLoad()];
+    },
+    want: [undefined, [{ uid: UNICODE, endedAt: LARGEST }]],
+  },
+  {
     name: "the beginning: the last one saved, without a row too, and undone with its transaction",
     run(storage) {
       const first = storage.beginningLoad();

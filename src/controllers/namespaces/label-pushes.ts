@@ -51,8 +51,8 @@ export interface LabelPushPorts {
   namespaces(): Pick<StoreEngine, "storage" | "revision" | "floor">;
   /** the store of Services; makes a stub for one call */
   services(): LabelledStore;
-  /** replaces the object's alarm by one at this time (ms since the epoch), durable with the writes of the turn */
-  setAlarm(atMs: number): void;
+  /** the object has an alarm at this time (ms since the epoch) or earlier, durable with the writes of the turn */
+  wakeBy(atMs: number): void;
 }
 
 const NOTHING: LabelNote = { asked: 0, isWanted: false, told: 0, changed: 0 };
@@ -62,6 +62,8 @@ export class LabelPushes {
   #note: LabelNote | undefined;
   readonly #messages = new SharedCall(() => this.#tell());
   #failures = 0;
+  /** when the alarm tells, in milliseconds since the epoch; undefined = at once, as behind a death */
+  #dueAt: number | undefined;
 
   constructor(private readonly ports: LabelPushPorts) {}
 
@@ -74,7 +76,7 @@ export class LabelPushes {
         const note = this.#read();
         if (!note.isWanted || semanticEqual(labelsOf(change.before), labelsOf(change.after))) return;
         this.#save({ ...note, changed: change.revision });
-        this.ports.setAlarm(this.ports.clock.now() + RETRY_MS);
+        this.#tellBy(this.ports.clock.now() + RETRY_MS);
         if (operation) begun.add(operation);
       },
       settled: async (operation) => {
@@ -93,11 +95,23 @@ export class LabelPushes {
 
   /** The store was brought back in time: what it has told before may be lost here. Nobody waits for the store of Services. */
   beginAnew(): void {
-    const { clock, namespaces, setAlarm } = this.ports;
+    const { clock, namespaces } = this.ports;
     this.#save({ asked: this.#read().asked + 1, isWanted: true, told: -1, changed: namespaces().revision });
-    setAlarm(clock.now() + RETRY_MS);
+    this.#tellBy(clock.now() + RETRY_MS);
     // Where the disk fails, the alarm tells.
     this.tell().catch(() => undefined);
+  }
+
+  /** When the alarm has work, in milliseconds since the epoch; undefined = never. */
+  get dueAt(): number | undefined {
+    const { isWanted, told, changed } = this.#read();
+    return isWanted && changed > told ? (this.#dueAt ?? this.ports.clock.now()) : undefined;
+  }
+
+  /** The alarm went off, perhaps for somebody else. */
+  async tellDue(): Promise<void> {
+    const at = this.dueAt;
+    if (at !== undefined && at <= this.ports.clock.now()) await this.tell();
   }
 
   /** Tells what is not told. One message at a time; who comes meanwhile waits for the one after it. Rejects where the disk fails. */
@@ -117,8 +131,13 @@ export class LabelPushes {
       if (note.asked === asked) this.#save({ ...note, isWanted: isWantedStill, told: through });
     } catch (error) {
       recorder.log("warn", "the store of Services was not told the labels of namespaces", { error: String(error) });
-      this.ports.setAlarm(clock.now() + Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures++));
+      this.#tellBy(clock.now() + Math.min(RETRY_MAX_MS, RETRY_MS * 2 ** this.#failures++));
     }
+  }
+
+  #tellBy(atMs: number): void {
+    this.#dueAt = atMs;
+    this.ports.wakeBy(atMs);
   }
 
   /** null = the history does not reach back, or there are too many changes. */

@@ -12,9 +12,16 @@ import type { Env } from "../../../durable-objects/platform/env";
 import { clusterNames, clusterRecord, controller, storeStub } from "../../../durable-objects/peers/peers";
 import { openRecord } from "../../../durable-objects/peers/fleet";
 import { systemClock } from "../../../durable-objects/platform/ports";
-import { type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
+import { type ClusterSource, type ClusterState, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { clustersDefinition } from "../../api/registry/clusters/definition";
-import { type ClusterWish, declareCluster, declareControllers, type DeclaringPorts, undeclareCluster } from "../../fleet/declared-clusters";
+import {
+  type ClusterWish,
+  declareCluster,
+  type FirstWish,
+  declareControllers,
+  type DeclaringPorts,
+  undeclareCluster,
+} from "../../fleet/declared-clusters";
 import { DEFAULT_CLUSTER, locationOf } from "../../tenancy/cluster-id";
 import type { Location } from "../../core/config/location";
 import { nearestLocation } from "../../tenancy/nearest-location";
@@ -271,8 +278,9 @@ export async function openCluster(
         : { location, controllers, serviceRanges },
     );
   };
-  let begins: ClusterBeginning = { location, serviceRanges };
+  let begins: FirstWish = { location, serviceRanges };
   let isMade = false;
+  let source: ClusterSource | undefined;
   const declared = async (): Promise<Status | undefined> => {
     if (!fleet.value) return undefined;
     const answer = await declareCluster(fleet.value, name, wishOf);
@@ -280,15 +288,19 @@ export async function openCluster(
     const { value: declaration } = answer;
     if (declaration.how === "found") begins = { location, ...declaration.wish };
     isMade ||= declaration.how === "made" && hasBegun;
-    return declaration.how === "ending" ? beingDeleted(name) : undefined;
+    if (declaration.how === "ending") return beingDeleted(name);
+    source = declaration.source;
+    return undefined;
   };
   const problem = await declared();
   if (problem) return err(problem);
-  const open = () => openRecord(clusterRecord(env, name, begins.location), begins);
+  const open = () => openRecord(clusterRecord(env, name, begins.location), begins, source);
   const answer = await call(open, { what: "cluster.open", repeatable: true });
   if (!answer.ok) return answer;
   noted(name, answer.value.state);
-  // Somebody may have deleted the object before there was a cluster.
+  // The record has heard that the object has ended.
+  if (answer.value.state.phase === "absent") return err(beingDeleted(name));
+  // Somebody may have deleted the object before there was a cluster, unheard.
   const lost = answer.value.opened ? await declared() : undefined;
   if (lost) return err(lost);
   return ok({ ...answer.value, opened: answer.value.opened || isMade });
@@ -315,17 +327,27 @@ async function rootFleet(env: Env): Promise<Result<DeclaringPorts | undefined, S
   });
 }
 
-/** Gives a cluster a list of controllers of its own, or with null the variable's. Its state once every object of it has heard. */
-export async function setControllers(env: Env, name: string, list: ControllerList | null): Promise<Result<ClusterState, Status>> {
+/**
+ * Gives a cluster a list of controllers of its own, or with null the variable's. Its state once every object of it has heard.
+ *
+ * @param life id of the cluster that is meant: another one keeps its own
+ */
+export async function setControllers(
+  env: Env,
+  name: string,
+  life: string,
+  list: ControllerList | null,
+): Promise<Result<ClusterState, Status>> {
   const fleet = await rootFleet(env);
   if (!fleet.ok) return fleet;
   const declared = fleet.value ? await declareControllers(fleet.value, name, list) : ok(undefined);
   if (!declared.ok) return declared;
-  const source = declared.value;
+  const source: ClusterSource = { ...declared.value, life };
   const set = await call(() => recordOf(env, name).setControllers(list, source), { what: "cluster.setControllers", repeatable: true });
   if (!set.ok) return set;
   const { state, isTold } = set.value;
   if (state.phase !== "active") return err(beingDeleted(name));
+  if (state.id !== life) return err(madeAnew());
   if (isTold) return ok(state);
   const still = "not every object of the cluster has heard of its controllers yet; that goes on by itself";
   return err(serviceUnavailable(still, RETRY_AFTER_SECONDS));
@@ -340,9 +362,10 @@ export async function removeCluster(env: Env, name: string): Promise<Result<Clus
   // Also of a cluster that has not begun: its object would begin it.
   const undeclared = fleet.value ? await undeclareCluster(fleet.value, name) : ok(undefined);
   if (!undeclared.ok) return undeclared;
-  if (looked.value.phase === "absent") return looked;
-  const { id } = looked.value;
-  const removed = await call(() => recordOf(env, name).remove(id), { what: "cluster.remove", repeatable: true });
+  const source = undeclared.value;
+  if (looked.value.phase === "absent" && !source) return looked;
+  const id = looked.value.phase === "absent" ? "" : looked.value.id;
+  const removed = await call(() => recordOf(env, name).remove(id, source), { what: "cluster.remove", repeatable: true });
   if (!removed.ok) return removed;
   const state = noted(name, removed.value);
   // The cluster that was meant has ended, and a later one has the name.

@@ -7,7 +7,7 @@ import type { Location } from "../../../src/core/config/location";
 import { clustersPass } from "../../../src/fleet/clusters-pass";
 import type { FleetPorts } from "../../../src/fleet/ports";
 import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
-import type { ClusterState, ListedCluster } from "../../../src/tenancy/rpc";
+import type { ClusterSource, ClusterState, ListedCluster } from "../../../src/tenancy/rpc";
 import { ControllerWorld, type ControllerWorldPorts } from "../worlds/controller-world";
 
 /** Parts of a cluster; each look at a deletion finds some more of them empty. */
@@ -35,10 +35,16 @@ export class ClustersWorld {
   isTold = true;
   /** the record has heard of a later generation than the controller has read */
   isLater = false;
+  /** ranges with which objects of an earlier release begin clusters, whatever they were told */
+  beginsWith: readonly string[] | undefined;
   /** deletions go on */
   wipes = true;
   /** the list of all clusters has been told of the lives */
   tellsLives = false;
+  /** every call that changes a record, to be made once more: it comes late then */
+  readonly sent: (() => unknown)[] = [];
+  /** uids of objects that have ended, as records know them */
+  readonly #ended = new Set<string>();
 
   /** @param dieAt the number of the place where the controller dies; 0 = it does not */
   constructor(dieAt = 0) {
@@ -119,37 +125,56 @@ export class ClustersWorld {
     return { phase: "deleting", id, createdAt: 1, deletedAt: 2, objects: PARTS, wiped };
   }
 
-  #fleet({ called }: Pick<ControllerWorldPorts<"clusters">, "called">): FleetPorts {
+  /** Whether a record takes the call: its object is there, and means this life. */
+  #takes(name: string, { uid, life }: ClusterSource): boolean {
+    if (uid === undefined) throw new Error(`a call to ${name} names no object`);
+    return !this.#ended.has(uid) && (life ?? this.made.get(name)?.id) === this.made.get(name)?.id;
+  }
+
+  #fleet({ called: once }: Pick<ControllerWorldPorts<"clusters">, "called">): FleetPorts {
+    const called: typeof once = (name, effect) => {
+      if (!/^(look|listed|page|firstRanges)/.test(name)) this.sent.push(effect);
+      return once(name, effect);
+    };
     const progress = (name: string): void => {
       const made = this.made.get(name);
       if (this.wipes && made?.phase === "deleting" && ++made.wiped > PARTS) made.phase = "absent";
     };
     return {
       look: (name) => called(`look ${name}`, () => (progress(name), this.#state(name))),
-      open: (name, location, ranges) =>
+      open: (name, location, { serviceRanges, quotas }, source) =>
         called(`open ${name}`, () => {
           progress(name);
-          if (this.#state(name).phase === "absent") this.begin(name, location, null, ranges);
+          if (this.#state(name).phase === "absent" && this.#takes(name, source)) {
+            this.begin(name, location, null, serviceRanges);
+            Object.assign(this.made.get(name) ?? {}, quotas && { quotas });
+          }
           return this.#state(name);
         }),
-      setControllers: (name, _, list) =>
+      setControllers: (name, _, list, source) =>
         called(`setControllers ${name}`, () => {
           const made = this.made.get(name);
-          if (made && !this.isLater) made.controllers = list;
+          if (made && !this.isLater && this.#takes(name, source)) made.controllers = list;
           return { state: this.#state(name), isTold: this.isTold };
         }),
-      setQuotas: (name, _, hard) =>
+      setQuotas: (name, _, hard, source) =>
         called(`setQuotas ${name}`, () => {
           const made = this.made.get(name);
-          if (made) made.quotas = hard;
+          if (made && this.#takes(name, source)) made.quotas = hard;
           return { state: this.#state(name), isTold: this.isTold };
         }),
       bootstrap: (id) =>
         called(`bootstrap ${id}`, () => {
           for (const made of this.made.values()) if (made.id === id) made.bootstrapped = true;
         }),
-      remove: (name, _, id) =>
+      firstRanges: (id) =>
+        called(`firstRanges ${id}`, () => {
+          const made = [...this.made.values()].find((one) => one.id === id);
+          return this.beginsWith ?? made?.serviceRanges;
+        }),
+      remove: (name, _, id, { uid = "" }) =>
         called(`remove ${name}`, () => {
+          this.#ended.add(uid);
           if (this.made.has(name)) this.lateRemoval(name, id);
           return this.#state(name);
         }),

@@ -1,21 +1,31 @@
 /** A cluster's record in memory; a transaction that throws changes nothing. */
-import type { BeginningRow, ClusterObject, ControllersRow, QuotasRow, RecordRow, RecordStorage } from "../../../src/tenancy/record-storage";
+import type {
+  BeginningRow,
+  ClusterObject,
+  ControllersRow,
+  EndedObject,
+  QuotasRow,
+  RecordRow,
+  RecordStorage,
+} from "../../../src/tenancy/record-storage";
 
 export function memoryRecordStorage(): RecordStorage {
   let row: RecordRow | undefined;
   let controllers: ControllersRow | undefined;
   let beginning: BeginningRow | undefined;
   let quotas: QuotasRow | undefined;
+  let ended: readonly EndedObject[] | undefined;
   let stamp: string | undefined;
   let life = "";
   let objects: (ClusterObject & { wiped: boolean })[] = [];
   return {
     transaction(work) {
-      const before = [row, controllers, beginning, quotas, life, stamp, objects.map((object) => ({ ...object }))] as [
+      const before = [row, controllers, beginning, quotas, ended, life, stamp, objects.map((object) => ({ ...object }))] as [
         typeof row,
         typeof controllers,
         typeof beginning,
         typeof quotas,
+        typeof ended,
         string,
         typeof stamp,
         typeof objects,
@@ -23,7 +33,7 @@ export function memoryRecordStorage(): RecordStorage {
       try {
         return work();
       } catch (error) {
-        [row, controllers, beginning, quotas, life, stamp, objects] = before;
+        [row, controllers, beginning, quotas, ended, life, stamp, objects] = before;
         throw error;
       }
     },
@@ -33,6 +43,8 @@ export function memoryRecordStorage(): RecordStorage {
     controllersSave: (saved) => (controllers = saved),
     quotasLoad: () => quotas,
     quotasSave: (saved) => (quotas = saved),
+    endedLoad: () => ended,
+    endedSave: (saved) => (ended = saved),
     beginningLoad: () => beginning,
     beginningSave: (saved) => (beginning = saved),
     stamp: () => stamp,

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ADOPTED_ANNOTATION, CLUSTER_FINALIZER } from "../../../src/api/registry/clusters/cluster";
+import { ADOPTED_ANNOTATION, type Cluster, CLUSTER_FINALIZER } from "../../../src/api/registry/clusters/cluster";
+import { isNamedByLabel, NAME_LABEL } from "../../../src/api/registry/name-label";
 import { ClustersWorld } from "../../support/fleet/clusters-world";
+import { WRITE } from "../../support/worlds/store-world";
 
 const LONG = 120_000;
 
@@ -19,6 +21,13 @@ async function life(dieAt = 0): Promise<ClustersWorld> {
   await world.remove("a");
   await world.pass(LONG);
   return world;
+}
+
+/** The object as a release without the label has stored it. */
+function withoutLabel(text: string): string {
+  const { metadata, ...object } = JSON.parse(text) as Cluster;
+  const { [NAME_LABEL]: _, ...labels } = metadata?.labels ?? {};
+  return JSON.stringify({ ...object, metadata: { ...metadata, labels } });
 }
 
 function ended(world: ClustersWorld): object {
@@ -104,6 +113,62 @@ describe("the controller of Clusters", () => {
     expect(world.object("a")?.status?.serviceCIDRs).toEqual(["10.2.0.0/16"]);
   });
 
+  it("objects of a release that knows no ranges begin with others, whichever call dies: Ready says so, and goes on saying so", async () => {
+    const run = async (dieAt: number): Promise<ClustersWorld> => {
+      const world = new ClustersWorld(dieAt);
+      world.beginsWith = ["10.96.0.0/16"];
+      await world.create("a", { serviceCIDRs: ["10.1.0.0/16"] });
+      await world.pass(LONG);
+      world.beginsWith = undefined;
+      await world.update({ ...world.object("a"), spec: { serviceCIDRs: ["10.1.0.0/16"], controllers: ["*"] } });
+      await world.pass(LONG);
+      return world;
+    };
+    const { points } = (await run(0)).world;
+    for (let at = 0; at <= points; at++) {
+      const world = await run(at);
+      const { status, metadata } = world.object("a") ?? {};
+      expect(world.shown, `death ${at}`).toEqual(["a Active OtherServiceCIDRs", "default Active True"]);
+      expect([status?.serviceCIDRs, status?.observedGeneration], `death ${at}`).toEqual([["10.96.0.0/16"], metadata?.generation]);
+    }
+  });
+
+  it("objects that are older than their label: get it once, whichever call dies, and nothing else of them changes", async () => {
+    const run = async (count: number, dieAt: number): Promise<{ world: ClustersWorld; before: Cluster[] }> => {
+      const world = new ClustersWorld();
+      for (let i = 0; i < count; i++) await world.create(`c${i}`, {}, { labels: { team: "a" } });
+      await world.pass(LONG);
+      const before = world.objects;
+      const { storage } = world.world.stores.clusters;
+      for (const object of [...storage.objectScan("", "")]) storage.objectPut({ ...object, data: withoutLabel(object.data) });
+      world.world.rows.lose("labelled", "clusters");
+      const { deaths } = world.world;
+      world.world.dies = () => world.world.deaths === deaths;
+      world.world.poke();
+      await world.pass(1);
+      Object.assign(world.world, { points: 0, dieAt });
+      world.world.takeCalls();
+      await world.pass(LONG);
+      return { world, before };
+    };
+    const unversioned = (objects: readonly Cluster[]): object[] =>
+      objects.map(({ metadata: { resourceVersion: _, managedFields: __, ...metadata } = {}, ...rest }) => ({ ...rest, metadata }));
+    const { points } = (await run(2, 0)).world.world;
+    for (let at = 0; at <= points; at++) {
+      const { world, before } = await run(2, at);
+      expect(unversioned(world.objects), `death ${at}`).toEqual(unversioned(before));
+    }
+    const { world } = await run(70, 0);
+    expect(world.objects.filter((object) => !isNamedByLabel(object))).toEqual([]);
+    const calls = world.world.takeCalls();
+    expect(calls.filter((call) => call.startsWith("clusters update"))).toHaveLength(71);
+    const { deaths } = world.world;
+    world.world.dies = () => world.world.deaths === deaths;
+    world.world.poke();
+    await world.pass(LONG);
+    expect(world.world.takeCalls().filter((call) => call.includes("objectsNamed"))).toEqual([]);
+  });
+
   it("a cluster without an object: its own ranges stand in the object that it gets", async () => {
     const world = new ClustersWorld();
     world.begin("a", undefined, null, ["10.2.0.0/16"]);
@@ -120,6 +185,68 @@ describe("the controller of Clusters", () => {
     world.world.poke();
     await world.pass(1_000);
     expect(world.world.takeCalls()).toEqual(["clusters objectsSince"]);
+  });
+
+  it("calls of an object that has ended come late, all of them, when the name has a later cluster: change nothing there", async () => {
+    const world = new ClustersWorld();
+    await world.create("a", { serviceCIDRs: ["10.1.0.0/16"], controllers: ["*"], quotas: { pods: "5" } });
+    await world.pass(5_000);
+    await world.remove("a");
+    await world.pass(LONG);
+    const late = world.sent.splice(0);
+    for (const call of late) call();
+    expect(world.made.get("a"), "no cluster begins for it").toMatchObject({ phase: "absent", begun: 1 });
+    await world.create("a");
+    await world.pass(5_000);
+    const begun = structuredClone(world.made.get("a"));
+    for (const call of late) call();
+    expect([late.length > 3, world.made.get("a")]).toEqual([true, begun]);
+    expect(begun).toMatchObject({ id: "a~2", controllers: null });
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["a Active True", "default Active True"]);
+  });
+
+  it("an object that is deleted before its cluster began: a beginning that comes late finds it gone, and begins none", async () => {
+    const world = new ClustersWorld();
+    await world.pass(1_000);
+    world.world.fault = (call) => (call === "open a" ? new Error("slow") : undefined);
+    await world.create("a");
+    await world.pass(1_000);
+    await world.remove("a");
+    await world.pass(LONG);
+    expect(world.sent.length).toBeGreaterThan(1);
+    for (const call of world.sent) call();
+    expect([world.made.get("a"), world.shown]).toEqual([undefined, ["default Active True"]]);
+  });
+
+  it("an object without a status, whose finalizer somebody takes away while its end looks: the cluster of the next object stays", async () => {
+    const world = new ClustersWorld();
+    await world.pass(1_000);
+    world.world.fault = (call) => (call === "open a" ? new Error("silent") : undefined);
+    await world.create("a");
+    await world.pass(200);
+    const first = world.object("a");
+    await world.remove("a");
+    let looks = 0;
+    world.world.fault = (call) => {
+      if (call !== "look a" || looks++ > 0) return undefined;
+      const { store, definition } = world.world.stores.clusters;
+      const options = { ...WRITE, group: definition.group };
+      const key = { namespace: "", name: "a" };
+      const bare = JSON.stringify({ metadata: { name: "a" } });
+      void store.write({ verb: "update", key, subresource: "", object: bare, options });
+      void store.write({ verb: "create", namespace: "", object: bare, options });
+      world.begin("a");
+      return undefined;
+    };
+    await world.pass(LONG);
+    const { metadata, status } = world.object("a") ?? {};
+    expect([looks > 0, metadata?.uid === first?.metadata?.uid, status?.id, world.made.get("a")?.phase]).toEqual([
+      true,
+      false,
+      "a",
+      "active",
+    ]);
   });
 
   it("a deletion: tells its progress, and Ready is False", async () => {

@@ -74,13 +74,15 @@ describe("declareCluster", () => {
   it.each([
     [{}, {}],
     [
-      { location: "weur", serviceCIDRs: ["10.1.0.0/16"] },
-      { location: "weur", serviceRanges: ["10.1.0.0/16"] },
+      { location: "weur", serviceCIDRs: ["10.1.0.0/16"], quotas: { pods: "5" } },
+      { location: "weur", serviceRanges: ["10.1.0.0/16"], quotas: { pods: "5" } },
     ],
     [{ location: "", serviceCIDRs: [], controllers: ["*"] }, {}],
   ])("an object of the spec %j: says what its cluster begins with", async (spec, wish) => {
-    const { ports } = storeOf([{ metadata: { name: "a" }, spec } as KubeObject]);
-    expect(await declareCluster(ports, "a", () => Promise.resolve(ok({})))).toEqual(ok({ how: "found", wish }));
+    const { ports } = storeOf([{ metadata: { name: "a", uid: "u", generation: 3 }, spec } as KubeObject]);
+    expect(await declareCluster(ports, "a", () => Promise.resolve(ok({})))).toEqual(
+      ok({ how: "found", wish, source: { uid: "u", generation: 3 } }),
+    );
   });
 
   it("ranges that are wished: stand in the object", async () => {
@@ -113,9 +115,9 @@ describe("declareCluster", () => {
 
 it("a list of controllers, and null: a patch; the end: a delete; where there is no object: nothing is wrong", async () => {
   const { ports, calls } = storeOf([there]);
-  expect(await declareControllers(ports, "a", ["*"])).toEqual(ok(undefined));
-  expect(await declareControllers(ports, "a", null)).toEqual(ok(undefined));
-  expect(await undeclareCluster(ports, "a")).toEqual(ok(undefined));
+  expect(await declareControllers(ports, "a", ["*"])).toEqual(ok({}));
+  expect(await declareControllers(ports, "a", null)).toEqual(ok({}));
+  expect(await undeclareCluster(ports, "a")).toEqual(ok({}));
   expect(calls).toEqual(['patch {"spec":{"controllers":["*"]}}', 'patch {"spec":{"controllers":null}}', "get", "delete"]);
   const stored = storeOf([there], { object: '{"metadata":{"uid":"u","generation":4}}' });
   expect(await declareControllers(stored.ports, "a", ["*"]), "the generation that says so").toEqual(ok({ uid: "u", generation: 4 }));

@@ -46,6 +46,24 @@ describe("the list of clusters", () => {
     expect(await world.names.areMade(["blue"], true)).toEqual([true]);
   });
 
+  it("entries of some names: what each has told; who was not made has none, and is in doubt while the directory does not answer", async () => {
+    const world = new World();
+    world.directory = () => Promise.reject(new Error("silent"));
+    await world.names.add("blue", "s");
+    await world.names.add("red", "t");
+    const facts = { id: "blue~2", createdAt: 5, deletedAt: 0 };
+    await world.names.noteLife("blue", "blue~2", { stamp: "s", facts });
+    const known = [
+      { name: "blue", stamp: "s", facts },
+      { name: "red", stamp: "t" },
+    ];
+    expect(await world.names.entries(["blue", "red", "none"])).toEqual([...known, null]);
+    world.directory = () => Promise.resolve([]);
+    world.now += HOUR_MS;
+    expect(await world.names.entries(["blue", "red", "none"])).toEqual([...known, false]);
+    expect(world.storage.has("none")).toBe(false);
+  });
+
   it("names that nobody made: are not there, however many are asked for, and the directory is read once an hour", async () => {
     const world = new World();
     for (let i = 0; i < 50; i++) expect(await world.names.areMade([`made-up-${String(i)}`])).toEqual([false]);

@@ -236,4 +236,56 @@ describe("quotas with which new namespaces start", () => {
     await world.settle();
     expect([world.quotas?.hard, await world.record.look()]).toMatchObject([hard, { quotas: hard }]);
   });
+
+  it("with which a cluster begins: the store of Namespaces knows them before anybody hears of the id", async () => {
+    const world = new World();
+    const made = await world.record.openWith(undefined, undefined, undefined, hard);
+    expect(made).toMatchObject({ opened: true, state: { phase: "active", id: "blue", quotas: hard } });
+    expect(made.state).not.toHaveProperty("isTold");
+    expect(world.events).toEqual(["enlist", "quotas blue", "busy blue", "life blue"]);
+    await world.record.openWith(RANGES, undefined, undefined, { pods: "1" });
+    expect(await world.record.look()).toEqual(made.state);
+  });
+
+  it.each([1, 2, 3, 4].flatMap((nth) => [false, true].map((after) => ({ nth, after }))))(
+    "with which a cluster begins, and ranges; call $nth is lost (behind its effect: $after): nobody hears of the id before both are known",
+    async (lost) => {
+      const world = new World();
+      world.lost = lost;
+      const begun = await world.record.openWith(RANGES, undefined, undefined, hard).catch(() => undefined);
+      world.restart();
+      await world.settle();
+      if (!begun && world.known.size === 0) await world.record.openWith(RANGES, undefined, undefined, hard);
+      await world.settle();
+      expect(await world.record.look()).toMatchObject({ phase: "active", serviceRanges: RANGES, quotas: hard });
+      expect(world.quotas?.hard).toEqual(hard);
+      const heard = world.events.findIndex((event) => event === "busy blue" || event === "life blue");
+      expect(heard).toBeGreaterThan(Math.max(world.events.indexOf("begin blue"), world.events.indexOf("quotas blue")));
+    },
+  );
+
+  it("with which a cluster begins, while the store does not answer: every look fails, and a deletion is possible", async () => {
+    const world = new World();
+    world.isSilent = true;
+    await expect(world.record.openWith(undefined, undefined, undefined, hard)).rejects.toThrow("Namespaces");
+    await expect(world.record.look()).rejects.toThrow("Namespaces");
+    await world.settle(2);
+    expect(world.alarmAt).toBeDefined();
+    expect(await world.record.remove()).toMatchObject({ phase: "deleting", id: "blue" });
+    await world.settle();
+    expect((await world.record.open()).state).not.toHaveProperty("quotas");
+  });
+
+  it("that the store of Namespaces has lost: are told again when it asks, behind a death of the record, too; also that there are none", async () => {
+    const world = new World();
+    await world.record.open();
+    for (const amounts of [hard, null]) {
+      await world.record.setQuotas(amounts);
+      world.quotas = undefined;
+      await world.record.carryOn("blue");
+      world.restart();
+      await world.settle();
+      expect([world.quotas, world.alarmAt]).toMatchObject([{ hard: amounts }, undefined]);
+    }
+  });
 });

@@ -161,6 +161,7 @@ export function fakeEnv(answers: Answers = {}, vars: Partial<Env> = {}): FakeEnv
           : {
               areMade: (names: string[]) => Promise.resolve(names.map(() => true)),
               page: (after: string, limit: number) => records.page(after, limit),
+              entries: (names: string[]) => records.entries(names),
             },
     },
     CLUSTER_RECORD: { idFromName: (name: string) => name, get: (id: string) => records.of(id.replace("/record", "")) },
@@ -199,6 +200,15 @@ class FakeRecords {
     this.pages.push(limit);
     const behind = this.listed?.filter(({ name }) => name > after);
     return Promise.resolve(behind ? { clusters: behind.slice(0, limit), isLast: behind.length <= limit } : null);
+  }
+
+  /** how many names each question for entries had */
+  readonly entriesAsked: number[] = [];
+
+  entries(names: readonly string[]): ReturnType<ClusterNamesRpc["entries"]> {
+    this.entriesAsked.push(names.length);
+    const { listed } = this;
+    return Promise.resolve(names.map((name) => (listed ? (listed.find((one) => one.name === name) ?? false) : null)));
   }
 
   of(name: string) {

@@ -22,7 +22,7 @@ import { DOCUMENT_TYPES, negotiate, negotiateDocument } from "../../http/negotia
 import { parseCollectionOptions } from "../../http/read/collection-options";
 import { queryBool } from "../../http/read/query";
 import { call } from "../../routing/call";
-import { CLUSTER, isImplied, lookAt } from "../../routing/known-clusters";
+import { CLUSTER, isImplied } from "../../routing/known-clusters";
 import type { PathRequest } from "../path-request";
 import { CLUSTER_API_VERSION, clusterMetadata, CLUSTERS, clusterUrls, type ShownCluster } from "./cluster-document";
 
@@ -31,6 +31,9 @@ interface ClusterPage {
   clusters: ShownCluster[];
   next: string | undefined;
 }
+
+/** A cluster that is taken as made has told nobody. */
+const IMPLIED: ListedCluster = { name: DEFAULT_CLUSTER, stamp: "", facts: { id: DEFAULT_CLUSTER, createdAt: 0, deletedAt: 0 } };
 
 /** How the answer is written. */
 type Form = { as: "list" } | { as: "table"; version: string; includeObject: TableForm["includeObject"] };
@@ -52,9 +55,10 @@ export async function clustersResponse({ env, request, url: { query }, access }:
   const asked = pageAsked(query);
   if (!asked.ok) return statusResponse(asked.error, refusal);
   const { clusters } = access.caller;
-  const page = await (clusters
-    ? ownPage(env, asked.value, clusters, clusterUrls(request))
-    : pageOf(env, asked.value, clusterUrls(request)));
+  const read: ReadPart = clusters
+    ? (after, most) => ownPart(env, [...new Set(clusters)].sort(), after, most)
+    : (after, most) => partOf(env, after, most);
+  const page = await pageOf(env, asked.value, read, clusterUrls(request));
   if (!page.ok) return statusResponse(page.error, refusal);
   const { encoding, ...shown } = form.value;
   const rendering: TextRendering = renderingOf(encoding, query, request.headers.get("User-Agent") ?? "");
@@ -87,9 +91,46 @@ function pageAsked(query: URLSearchParams): Result<{ limit: number; after: strin
   return token.ok ? ok({ limit: wanted, after: token.value.start }) : err(badRequest(token.error));
 }
 
+/** `silent`: names of clusters of which the list cannot tell. `through`: the last name that was asked for; absent = the last one that there is. */
 interface Part {
   clusters: ListedCluster[];
   isLast: boolean;
+  silent?: ReadonlySet<string>;
+  through?: string;
+}
+
+/** Reads the clusters behind a name, at most so many. It may be fewer, and others may come behind them. */
+type ReadPart = (after: string, most: number) => Promise<Result<Part, Status>>;
+
+async function partOf(env: Env, after: string, most: number): Promise<Result<Part, Status>> {
+  const read = await call(() => clusterNames(env).page(after, most), { what: "clusters.page", repeatable: true });
+  if (!read.ok) return read;
+  if (!read.value) return err(serviceUnavailable(DIRECTORY_SILENT, RETRY_AFTER_SECONDS));
+  return ok(withImplied(env, read.value, after, most));
+}
+
+/**
+ * What a credential of some clusters sees: those of them that are there. One call for all.
+ *
+ * @param names in their order
+ */
+async function ownPart(env: Env, names: readonly string[], after: string, most: number): Promise<Result<Part, Status>> {
+  const behind = names.filter((name) => name > after);
+  // However few are wanted: of most names there may be no cluster.
+  const asked = behind.slice(0, LISTED_CLUSTERS.page);
+  const through = asked.at(-1);
+  if (through === undefined) return ok({ clusters: [], isLast: true });
+  const read = await call(() => clusterNames(env).entries(asked), { what: "clusters.entries", repeatable: true });
+  if (!read.ok) return read;
+  const silent = new Set(asked.filter((_, i) => read.value[i] === null));
+  const clusters = asked.flatMap((name, i): ListedCluster[] => {
+    if (isImplied(env, name)) return [IMPLIED];
+    const entry = read.value[i];
+    if (silent.has(name)) return [{ name, stamp: "" }];
+    return entry ? [entry] : [];
+  });
+  if (clusters.length > most) return ok({ clusters: clusters.slice(0, most), isLast: false, silent });
+  return ok({ clusters, isLast: asked.length === behind.length, silent, through });
 }
 
 /**
@@ -99,6 +140,7 @@ interface Part {
 async function pageOf(
   env: Env,
   { limit, after }: { limit: number; after: string },
+  read: ReadPart,
   urlOfCluster: (name: string) => string,
 ): Promise<Result<ClusterPage, Status>> {
   const clusters: ShownCluster[] = [];
@@ -108,51 +150,29 @@ async function pageOf(
   const looksEndAt = Date.now() + LISTED_CLUSTERS.looksMs;
   while (!isEnd && looksLeft > 0 && clusters.length < limit) {
     const most = Math.min(limit - clusters.length, LISTED_CLUSTERS.page);
-    const behind = last;
-    const read = await call(() => clusterNames(env).page(behind, most), { what: "clusters.page", repeatable: true });
-    if (!read.ok) return read;
-    if (!read.value) return err(serviceUnavailable(DIRECTORY_SILENT, RETRY_AFTER_SECONDS));
-    const part = withImplied(env, read.value, behind, most);
-    const doubtful = part.clusters.filter(({ facts }) => !facts);
+    const answer = await read(last, most);
+    if (!answer.ok) return answer;
+    const { value: part } = answer;
+    const doubtful = part.clusters.filter(({ name, facts }) => !facts && !part.silent?.has(name));
     const beyond = doubtful[looksLeft];
     const within = beyond ? part.clusters.slice(0, part.clusters.indexOf(beyond)) : part.clusters;
     looksLeft -= Math.min(doubtful.length, looksLeft);
-    const { told, unasked } = await toldOf(env, within, looksEndAt);
+    const { told, unasked } = await toldOf(env, within, part.silent, looksEndAt);
     const known = unasked ? within.slice(0, within.indexOf(unasked)) : within;
     clusters.push(...shown(env, known, told, urlOfCluster));
     last = known.at(-1)?.name ?? last;
+    if (known.length === part.clusters.length && part.through !== undefined) last = part.through;
     isEnd = part.isLast && !beyond && !unasked;
     if (unasked) looksLeft = 0;
   }
   return ok({ clusters, next: isEnd ? undefined : last });
 }
 
-/** What a credential of some clusters sees: those of them that are there. Their records are asked. */
-async function ownPage(
-  env: Env,
-  { limit, after }: { limit: number; after: string },
-  names: readonly string[],
-  urlOfCluster: (name: string) => string,
-): Promise<Result<ClusterPage, Status>> {
-  const behind = [...new Set(names)].filter((name) => name > after).sort();
-  const asked = behind.slice(0, Math.min(limit, LISTED_CLUSTERS.looks));
-  const told = new Map<string, ClusterFacts | "silent">();
-  await inParallel(asked, LISTED_CLUSTERS.together, async (name) => {
-    const state = await lookAt(env, name);
-    if (!state.ok) told.set(name, "silent");
-    else if (state.value.phase !== "absent") told.set(name, { deletedAt: 0, ...state.value });
-    else if (isImplied(env, name)) told.set(name, { id: name, createdAt: 0, deletedAt: 0 });
-  });
-  const listed = asked.map((name): ListedCluster => ({ name, stamp: "" }));
-  return ok({ clusters: shown(env, listed, told, urlOfCluster), next: asked.length < behind.length ? asked.at(-1) : undefined });
-}
-
-/** A cluster that is taken as made has told nobody. It has its place among the others. */
+/** A cluster that is taken as made has its place among the others. */
 function withImplied(env: Env, part: Part, after: string, most: number): Part {
   const last = part.clusters.at(-1)?.name ?? "";
   if (!isImplied(env, DEFAULT_CLUSTER) || after >= DEFAULT_CLUSTER || (!part.isLast && last < DEFAULT_CLUSTER)) return part;
-  const implied: ListedCluster = { name: DEFAULT_CLUSTER, stamp: "", facts: { id: DEFAULT_CLUSTER, createdAt: 0, deletedAt: 0 } };
-  const all = [...part.clusters.filter(({ name }) => name !== DEFAULT_CLUSTER), implied].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const all = [...part.clusters.filter(({ name }) => name !== DEFAULT_CLUSTER), IMPLIED].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { clusters: all.slice(0, most), isLast: part.isLast && all.length <= most };
 }
 
@@ -168,12 +188,14 @@ type Told = ReadonlyMap<string, ClusterFacts | "silent">;
 async function toldOf(
   env: Env,
   listed: readonly ListedCluster[],
+  silent: ReadonlySet<string> | undefined,
   endAt: number,
 ): Promise<{ told: Told; unasked: ListedCluster | undefined }> {
   const told = new Map<string, ClusterFacts | "silent">();
   const doubtful = listed.filter(({ name, facts }) => {
-    if (facts) told.set(name, facts);
-    return !facts;
+    const known = facts ?? (silent?.has(name) ? "silent" : undefined);
+    if (known) told.set(name, known);
+    return !known;
   });
   let unasked: ListedCluster | undefined;
   await inParallel(doubtful, LISTED_CLUSTERS.together, async (cluster) => {

@@ -74,7 +74,7 @@ class Told {
       },
       namespaces: () => this.world.store,
       services: () => services,
-      setAlarm: (atMs) => (this.alarmAt = atMs),
+      wakeBy: (atMs) => (this.alarmAt = atMs),
     });
     this.#extension = this.pushes.extension();
   }

@@ -583,7 +583,7 @@ describe("a cluster that nobody can be asked about", () => {
       lookAt(env, name),
       activeIdOf(env, name, none),
       openCluster(env, name, { location: undefined }),
-      setControllers(env, name, null),
+      setControllers(env, name, name, null),
     ])
       expect(await answer).toMatchObject(UNSURE);
     expect((await sendTo(`http://h/clusters/${name}`, { method: "PUT" }, env)).status).toBe(503);
@@ -609,7 +609,20 @@ describe("a cluster that nobody can be asked about", () => {
 
   it("controllers of a cluster that is being deleted: 409", async () => {
     const env = recorded({ setControllers: () => Promise.resolve({ state: DELETING, isTold: true }) });
-    expect(await setControllers(env, "a", null)).toMatchObject({ ok: false, error: { code: 409, reason: "Conflict" } });
+    expect(await setControllers(env, "a", "a", null)).toMatchObject({ ok: false, error: { code: 409, reason: "Conflict" } });
+  });
+
+  it("controllers of a cluster that was made anew meanwhile: the record is told which life is meant, and the answer is 503", async () => {
+    const meant: unknown[] = [];
+    const state: ClusterState = { phase: "active", id: "a~2", createdAt: 0, controllers: null };
+    const env = recorded({ setControllers: (...asked: unknown[]) => (meant.push(asked), Promise.resolve({ state, isTold: true })) });
+    expect(await setControllers(env, "a", "a", ["*"])).toMatchObject({ ok: false, error: { code: 503 } });
+    expect(meant).toEqual([expect.objectContaining({ 0: ["*"], 1: { life: "a" } })]);
+  });
+
+  it("an object whose record has heard that it has ended: 409, and no cluster", async () => {
+    const env = recorded({ open: () => Promise.resolve({ state: { phase: "absent" }, opened: false }) });
+    expect(await openCluster(env, "a", { location: undefined })).toMatchObject({ ok: false, error: { code: 409 } });
   });
 
   it("the id of a cluster: that of its record, and none of one that is being deleted or was never made", async () => {

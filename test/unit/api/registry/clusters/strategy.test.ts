@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CLUSTER_FINALIZER, type Cluster } from "../../../../../src/api/registry/clusters/cluster";
 import { clustersDefinition } from "../../../../../src/api/registry/clusters/definition";
+import { NAME_LABEL } from "../../../../../src/api/registry/name-label";
 import { StoreWorld } from "../../../../support/worlds/store-world";
 
 const GROUP = { group: "servicenet.dev", version: "v1alpha1" };
@@ -151,4 +152,22 @@ it("the cluster default: is there from the beginning, and is not deleted", async
     '403 clusters.servicenet.dev "default" is forbidden: this cluster may not be deleted',
   );
   expect(await outcome(store.delete("nosuch", {}, ""))).toBe('404 clusters.servicenet.dev "nosuch" not found');
+});
+
+it("the label of the name: a create has it, and no update and no patch takes or changes it; one that is older than it gets it", async () => {
+  const clusters = world();
+  const label = (): string | undefined => clusters.stored<Cluster>("blue", "")?.metadata?.labels?.[NAME_LABEL];
+  await clusters.create(cluster("blue"), GROUP);
+  expect(label()).toBe("blue");
+  await clusters.update({ ...cluster("blue"), metadata: { name: "blue", labels: { team: "a" } } }, GROUP);
+  expect(label()).toBe("blue");
+  await clusters.patch("blue", "merge", { metadata: { labels: { [NAME_LABEL]: "red" } } }, GROUP, "");
+  expect(label()).toBe("blue");
+  const [object] = [...clusters.storage.objectScan("", "")].filter(({ data }) => data.includes('"blue"'));
+  if (!object) throw new Error("no object");
+  const { metadata, ...rest } = JSON.parse(object.data) as Cluster;
+  clusters.storage.objectPut({ ...object, data: JSON.stringify({ metadata: { ...metadata, labels: {} }, ...rest }) });
+  clusters.restart();
+  await clusters.update(cluster("blue", { controllers: ["*"] }), GROUP);
+  expect(label()).toBe("blue");
 });

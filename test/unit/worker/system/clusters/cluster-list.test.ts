@@ -3,6 +3,9 @@ import { describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../../../durable-objects/platform/env";
 import { DIRECTORY_SILENT, type ListedCluster } from "../../../../../src/tenancy/rpc";
 import { LISTED_CLUSTERS } from "../../../../../src/worker/http/limits";
+import { urlOf } from "../../../../../src/worker/http/read/request-url";
+import { clustersResponse } from "../../../../../src/worker/system/clusters/cluster-list";
+import type { PathRequest } from "../../../../../src/worker/system/path-request";
 import { send } from "../../client";
 import { fakeEnv } from "../../fake-env";
 
@@ -215,5 +218,58 @@ describe("GET /clusters", () => {
 
   it("a list in which nothing is: an empty one", async () => {
     expect((await world([]).ask()).body).toMatchObject({ items: [], metadata: { resourceVersion: "" } });
+  });
+});
+
+describe("GET /clusters of a credential of some clusters", () => {
+  /** Its pages, by the names of their clusters. */
+  async function pagesOf(clusters: ListedCluster[] | null, own: readonly string[], limit = "") {
+    const { fake } = world(clusters);
+    const pages: string[][] = [];
+    for (let token = ""; pages.length === 0 || token !== "";) {
+      const request = new Request(`http://h/clusters?${limit}${token === "" ? "" : `&continue=${token}`}`);
+      const access = { caller: { clusters: own } };
+      const response = await clustersResponse({ env: fake.env, request, url: urlOf(request), access } as unknown as PathRequest);
+      const { items, metadata } = (await response.json()) as List;
+      pages.push(items.map(({ metadata: { name }, status }) => (status.phase === "Active" ? name : `${name} ${status.phase}`)));
+      token = metadata.continue ?? "";
+    }
+    return { pages, records: fake.records };
+  }
+
+  const many = (count: number): string[] => Array.from({ length: count }, (_, i) => `c-${String(i).padStart(6, "0")}`);
+
+  it("costs one call for a thousand names, and none of a record", async () => {
+    const names = many(2_500);
+    const { pages, records } = await pagesOf([...names.map((name) => listed(name)), listed("other")], names);
+    expect(pages).toEqual([names]);
+    expect([records.entriesAsked, records.pages, records.calls]).toEqual([[1_000, 1_000, 500], [], []]);
+  });
+
+  it("most of whose names nobody made: no further calls, however small the page", async () => {
+    const names = many(3_000);
+    const there = ["c-000007", "c-001500", "c-002999"];
+    const { pages, records } = await pagesOf(
+      there.map((name) => listed(name)),
+      names,
+      "limit=1",
+    );
+    expect(pages).toEqual(there.map((name) => [name]));
+    expect(records.entriesAsked.length).toBeLessThanOrEqual(6);
+  });
+
+  it("clusters that have not told what they are: asked, few in a request, and the next one goes on", async () => {
+    const names = many(LISTED_CLUSTERS.looks + 2);
+    const { pages, records } = await pagesOf(
+      names.map((name) => ({ name, stamp: "1" })),
+      names,
+    );
+    expect(pages.map((page) => page.length)).toEqual([LISTED_CLUSTERS.looks, 2]);
+    expect(records.calls.length).toBe(names.length);
+  });
+
+  it("while the list cannot tell: they are there as unknown; a name twice is there once", async () => {
+    expect((await pagesOf(null, ["b", "a", "b"])).pages).toEqual([["a Unknown", "b Unknown"]]);
+    expect((await pagesOf([listed("a")], [])).pages).toEqual([[]]);
   });
 });

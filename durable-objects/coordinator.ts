@@ -1,6 +1,6 @@
 /** The Coordinator of one cluster, named `<cluster>/coordinator`. A shell: the rules are in src/addresses/coordinator. */
 import { CoordinatorStore } from "../src/addresses/coordinator/coordinator-store";
-import type { CoordinatorRpc, RangesRpc, RepairedRanges } from "../src/addresses/rpc/topology";
+import type { CoordinatorObject } from "../src/addresses/rpc/topology";
 import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { LinkedStore } from "../src/api/rpc/object-links";
 import type { MaintainedStore, StoreRpc } from "../src/api/rpc/store";
@@ -9,6 +9,7 @@ import type { RangedObject, Wipeable } from "../src/tenancy/rpc";
 import { storeShellOf } from "./answers/store-shell";
 import type { Env } from "./platform/env";
 import { eventsStore, ipAddressesStore, owner } from "./peers/peers";
+import { poolsBeside } from "./pool-ports";
 import {
   CLOSED_OWNERS_SCHEMA,
   COORDINATOR_SCHEMA,
@@ -34,11 +35,20 @@ function identify(name: string): StoreIdentity {
   return { cluster: name.slice(0, name.indexOf("/")), group: "networking.k8s.io", resource: "servicecidrs" };
 }
 
-const OWN_METHODS = ["topology", "countedTopology", "readyTopology", "ranges", "rangesSince", "beginWith", "alarm"] as const;
+const OWN_METHODS = [
+  "topology",
+  "countedTopology",
+  "readyTopology",
+  "ranges",
+  "rangesSince",
+  "serviceRanges",
+  "beginWith",
+  "alarm",
+] as const;
 
 export class Coordinator
   extends storeShellOf<CoordinatorStore>()(...OWN_METHODS)
-  implements StoreRpc, MaintainedStore, CoordinatorRpc, RangesRpc, RepairedRanges, LinkedStore, ObjectFeed, RangedObject, Wipeable
+  implements StoreRpc, MaintainedStore, CoordinatorObject, LinkedStore, ObjectFeed, RangedObject, Wipeable
 {
   constructor(ctx: DurableObjectState, env: Env) {
     const setting = openStore(ctx, env, COORDINATOR_MIGRATIONS, identify);
@@ -47,6 +57,7 @@ export class Coordinator
       ...setting,
       topology: coordinatorStorage(ctx.storage),
       ranges: ownRanges(ctx.storage, config),
+      pools: poolsBeside(env, setting),
       settings: {
         ...(config.onlyRanges ? { onlyRanges: config.onlyRanges } : {}),
         staticBands: config.featureGates.ServiceIPStaticSubrange,

@@ -1,23 +1,23 @@
-/** What the stores of pools and of their addresses have besides: that of addresses knows all pools, those of pools ask it before they change. */
+/** What the stores of pools, of their addresses, and of ServiceCIDRs have besides: that of addresses knows all pools, the others ask it before they change. */
 import { type AddressClaim, type AddressPool, type PoolKey, partsOfPoolKey } from "../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../src/api/registry/ipam/definitions";
-import { serviceCIDRsDefinition } from "../src/api/registry/service-cidrs/definition";
 import { readObject } from "../src/api/meta/read-object";
-import type { ServiceCIDR } from "../src/api/meta/kubernetes";
-import { type ObjectFeed, pagesOf } from "../src/api/rpc/object-feed";
+import { qualifiedResource } from "../src/api/meta/status";
+import type { ObjectFeed } from "../src/api/rpc/object-feed";
 import type { StoredPool } from "../src/api/rpc/pool-book";
-import { prefixesIn } from "../src/core/net/prefix";
+import { UsedStores } from "../src/controllers/followed/used-stores";
 import type { PlainStorePorts } from "../src/controllers/plain-store";
-import { GuardedPools, natDomainOf, type RangeOfServices } from "../src/pools/guarded-pools";
+import { GuardedPools } from "../src/pools/guarded-pools";
+import { GuardedRanges } from "../src/pools/guarded-ranges";
 import { storedPool } from "../src/pools/pool-facts";
 import { PoolBook, type PoolRow } from "../src/pools/pool-book";
-import { poolBook, storeStub } from "./peers/peers";
+import { coordinator, poolBook, repairStub, storeStub } from "./peers/peers";
 import type { Env } from "./platform/env";
 import type { StoreSetting } from "./store-ports";
 
 /** Rows beside the tables of the store of addresses, in its transactions. */
 const POOLS = "pools/";
-const PAGE = 500;
+const HOLDERS = [poolAddressesDefinition, ...Object.values(poolDefinitions)].map((one) => qualifiedResource(one));
 const TOO_LARGE = /SQLITE_TOOBIG|too big|too large/i;
 
 export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObjectStorage): Pick<PlainStorePorts, "extended" | "pools"> {
@@ -30,6 +30,7 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
         return text ? readObject<AddressClaim>(text) : undefined;
       },
       poolOf: (pool) => poolOf(env, cluster, pool),
+      serviceRanges: () => coordinator(env, cluster).serviceRanges(),
       rows: {
         load: () => [...kv.list<PoolRow>({ prefix: POOLS })].map(([key, row]) => [key.slice(POOLS.length), row]),
         save: (pool, row) => isKept(() => kv.put(POOLS + pool, row)),
@@ -43,9 +44,19 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
   const guarded = new GuardedPools({
     ...{ clock, random, definition, kind },
     book: () => poolBook(env, cluster),
-    serviceRanges: () => serviceRanges(env, cluster),
+    serviceRanges: () => coordinator(env, cluster).serviceRanges(),
   });
   return { extended: (inner) => guarded.around(inner) };
+}
+
+/** Of the store of ServiceCIDRs. */
+export function poolsBeside(env: Env, { cluster, clock }: StoreSetting): GuardedRanges {
+  const used = new UsedStores(clock, () => repairStub(env, cluster).entered());
+  return new GuardedRanges({
+    clock,
+    hasPools: async () => (await Promise.all(HOLDERS.map((name) => used.isUnused(name)))).includes(false),
+    book: () => poolBook(env, cluster),
+  });
 }
 
 /** False: the value was too large for the platform. */
@@ -57,19 +68,6 @@ function isKept(put: () => void): boolean {
     if (!(error instanceof Error) || !TOO_LARGE.test(error.message)) throw error;
     return false;
   }
-}
-
-async function serviceRanges(env: Env, cluster: string): Promise<RangeOfServices[]> {
-  const ranges: RangeOfServices[] = [];
-  const feed = (after: string): ReturnType<ObjectFeed["objectsAfter"]> =>
-    storeStub<ObjectFeed>(env, cluster, serviceCIDRsDefinition).objectsAfter(after, PAGE);
-  for await (const { objects } of pagesOf(feed)) {
-    for (const text of objects) {
-      const object = JSON.parse(text) as ServiceCIDR;
-      ranges.push({ name: object.metadata?.name ?? "", natDomain: natDomainOf(object), prefixes: prefixesIn(object.spec?.cidrs ?? []) });
-    }
-  }
-  return ranges;
 }
 
 async function poolOf(env: Env, cluster: string, pool: PoolKey): Promise<StoredPool | undefined> {

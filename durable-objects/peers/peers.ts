@@ -18,7 +18,7 @@ import type {
   SwitchedObject,
   Wipeable,
 } from "../../src/tenancy/rpc";
-import type { CoordinatorRpc, RangesRpc, RepairedRanges } from "../../src/addresses/rpc/topology";
+import type { CoordinatorObject } from "../../src/addresses/rpc/topology";
 import type { IPAddressesRpc } from "../../src/addresses/rpc/ip-addresses";
 import type { CountedOwner, InspectedOwner, ServiceCIDRRpc } from "../../src/addresses/rpc/service-cidr";
 import type { EndpointCountsRpc } from "../../src/endpoints/rpc/endpoint-counts";
@@ -169,10 +169,7 @@ export function ipAddressesStore(
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "ipaddresses" });
 }
 
-export function coordinator(
-  env: Env,
-  cluster: string,
-): Remote<CoordinatorRpc & RangesRpc & RepairedRanges & StoreRpc & MaintainedStore & ObjectFeed & RangedObject> {
+export function coordinator(env: Env, cluster: string): Remote<CoordinatorObject & StoreRpc & MaintainedStore & ObjectFeed & RangedObject> {
   return storeStub(env, cluster, { group: "networking.k8s.io", resource: "servicecidrs" });
 }
 

@@ -11,12 +11,15 @@ export interface AddressPick {
   readonly place: bigint;
 }
 
+/** Claims whose addresses are under way or unheard of. Those behind them wait for a later pass. */
+const PICKS_MAX = 10_000;
 /** An address that the store refused is passed over for so long: what it met may be unknown here. */
 const BARRED_MS = 60_000;
 
 export class AddressPicks {
   /** by key of a claim */
   readonly #picks = new Map<string, AddressPick>();
+  /** of pools of which an address is barred; each ends in its time, or with the pool */
   readonly #barredUntil = new Map<PoolKey, number>();
 
   constructor(private readonly spaces: PoolSpaces) {}
@@ -25,13 +28,14 @@ export class AddressPicks {
     return this.#picks.has(key);
   }
 
-  /** The place that the claim is to have: the one that it was to have before, if that is not lost. undefined = none is free. */
+  /** The place that the claim is to have: the one that it was to have before, if that is not lost. undefined = none is free, or too many are under way. */
   pick(key: string, uid: string, pool: PoolKey): bigint | undefined {
     const space = this.spaces.of(pool);
     const earlier = this.#picks.get(key);
     const isSame = earlier?.uid === uid && earlier.pool === pool;
     if (isSame && space.gives(earlier.place) && space.holder(earlier.place) === key) return earlier.place;
     this.drop(key);
+    if (this.#picks.size >= PICKS_MAX) return undefined;
     const place = space.lowest();
     if (place === undefined) return undefined;
     space.take(place, key);
@@ -68,6 +72,11 @@ export class AddressPicks {
       this.#barredUntil.delete(pool);
       this.spaces.of(pool).unbar();
     }
+  }
+
+  /** The pool is not there any more, nor is any address of it. */
+  forget(pool: PoolKey): void {
+    this.#barredUntil.delete(pool);
   }
 
   /** When refused addresses are proposed again; undefined = there are none. */

@@ -1,7 +1,7 @@
 /** What the status of a claim says. Reasons: Cluster API's (api/ipam/v1beta2); a condition keeps the time of its last change. */
 import type { Condition } from "../api/meta/kubernetes";
 import { rfc3339Seconds } from "../api/meta/time";
-import { type AddressClaim, type PoolKey, poolText } from "../api/registry/ipam/ipam";
+import { type AddressClaim, type EarlierCondition, type PoolKey, poolText } from "../api/registry/ipam/ipam";
 import { READY } from "./known-pools";
 
 export type ClaimFinding = Pick<Condition, "status" | "reason" | "message">;
@@ -23,7 +23,7 @@ export function exhausted(pool: PoolKey): ClaimFinding {
 }
 
 export function allRefused(pool: PoolKey): ClaimFinding {
-  return failed(`the store of addresses refuses every free address of ${poolText(pool)}`);
+  return failed(`the store of addresses refuses the free addresses of ${poolText(pool)}`);
 }
 
 export function failed(message: string): ClaimFinding {
@@ -31,13 +31,21 @@ export function failed(message: string): ClaimFinding {
 }
 
 export function claimStatus(claim: AddressClaim, finding: ClaimFinding, address: string | undefined, now: number): AddressClaim["status"] {
-  const { conditions = [] } = claim.status ?? {};
+  const { conditions = [], deprecated } = claim.status ?? {};
   const known = conditions.find(({ type }) => type === READY);
   const lastTransitionTime = known?.status === finding.status ? known.lastTransitionTime : rfc3339Seconds(now);
   const observedGeneration = claim.metadata?.generation ?? 0;
   const ready: Condition = { type: READY, ...finding, observedGeneration, lastTransitionTime };
+  const earlier = deprecated?.v1beta1?.conditions ?? [];
   return {
     ...(address !== undefined && { addressRef: { name: address } }),
     conditions: [...conditions.filter(({ type }) => type !== READY), ready],
+    deprecated: { ...deprecated, v1beta1: { conditions: [...earlier.filter(({ type }) => type !== READY), earlierForm(ready)] } },
   };
+}
+
+/** For clients of v1beta1, which read conditions of their own. */
+function earlierForm({ type, status, reason, message, lastTransitionTime }: Condition): EarlierCondition {
+  if (status === "True") return { type, status, lastTransitionTime };
+  return { type, status, severity: "Warning", lastTransitionTime, reason, message };
 }

@@ -6,6 +6,8 @@ import { type Interval, memberAt, sizeOf } from "../core/net/interval";
 
 /** no key of an object */
 const BARRED = "";
+/** So many refusals are no accident: nothing is proposed until they are let go. */
+const BARRED_MAX = 1_024;
 
 export class FreeAddresses {
   #gives: readonly Interval[] = [];
@@ -51,11 +53,15 @@ export class FreeAddresses {
 
   /** How many addresses may be proposed now. */
   get free(): bigint {
-    return this.total - BigInt(this.#holders.size - this.#outside);
+    return this.#isShut ? 0n : this.total - BigInt(this.#holders.size - this.#outside);
   }
 
   get hasBarred(): boolean {
     return this.#barred.size > 0;
+  }
+
+  get #isShut(): boolean {
+    return this.#barred.size >= BARRED_MAX;
   }
 
   get total(): bigint {
@@ -88,8 +94,9 @@ export class FreeAddresses {
     this.#barred.clear();
   }
 
-  /** The lowest free address; undefined = all are taken, or barred. */
+  /** The lowest free address; undefined = all are taken, or barred, or too many are barred. */
   lowest(): bigint | undefined {
+    if (this.#isShut) return undefined;
     for (let value = this.#released[0]; value !== undefined; value = this.#released[0]) {
       if (!this.#holders.has(value)) return value;
       pop(this.#released);

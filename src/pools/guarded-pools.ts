@@ -1,37 +1,28 @@
 /**
  * The part of the stores of pools that keeps pools apart: before a pool is stored, or its deletion begins, the book is asked (pool-book.ts). A write that
- * comes to nothing behind that takes back what it claimed. Where it dies, the book's header says what mends it.
+ * comes to nothing behind that takes back what it claimed. Where it dies, the book's header says what mends it. The ranges of Services are read behind the
+ * claim, so that a range that comes at once meets it (guarded-ranges.ts).
  */
 import { invalidValue } from "../api/meta/field-errors";
 import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
 import { semanticEqual } from "../api/meta/equality";
 import { type AddressPool, KEEP_OUT_OF_RANGE, keyOfPool, NAT_DOMAIN, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
 import type { ResourceDefinition } from "../api/registry/resource";
-import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
+import type { PoolQuestion, RangeOfServices } from "../api/rpc/pool-book";
+import { isProgramFault } from "../api/rpc/program-fault";
 import type { Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
 import { RPC_TIMEOUT_MS } from "../core/base/limits";
-import type { Clock, Random } from "../core/base/ports";
+import type { Random } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
-import { overlap } from "../core/net/interval";
-import { formatPrefix, lastOf, type Prefix } from "../core/net/prefix";
-import { areApart, factsOf, intervalsOf, sameFacts } from "./pool-facts";
+import { askBook, type AskedBookPorts, askPastLost } from "./asked-book";
+import { factsOf, intervalsOf, rangeMeeting, sameFacts } from "./pool-facts";
 import { refusalOf } from "./pool-book";
 
-/** A range of the cluster that is no pool. */
-export interface RangeOfServices {
-  readonly name: string;
-  readonly natDomain: string;
-  readonly prefixes: readonly Prefix[];
-}
-
-export interface GuardedPoolsPorts {
-  clock: Pick<Clock, "now" | "after">;
+export interface GuardedPoolsPorts extends AskedBookPorts {
   random: Pick<Random, "uuid">;
   definition: ResourceDefinition;
   kind: PoolKind;
-  /** makes a stub for one call */
-  book(): PoolBookRpc;
-  /** the ServiceCIDRs of the cluster */
+  /** the ranges of Services of the cluster, those under way included */
   serviceRanges(): Promise<readonly RangeOfServices[]>;
 }
 
@@ -97,60 +88,31 @@ export class GuardedPools {
     const addresses = pool.spec?.addresses ?? [];
     const of = { definition: this.ports.definition, name: pool.metadata?.name ?? "", addresses };
     try {
-      if (question.does === "claim") {
-        const range = await this.#serviceRange(question);
-        if (range !== undefined)
-          return invalid(of.definition, of.name, [invalidValue("spec.addresses", addresses, `overlaps with ${range}`)]);
-      }
-      // Whatever the book answers, or does not, it may have written.
+      // Whatever the book answers, or does not, it may have written. What a refused write has claimed is abandoned when the operation ends.
       this.#claimed.set(operation, { wish: JSON.stringify(wish), question });
-      const refused = refusalOf(await this.#claim(question), of);
-      // What an earlier turn has claimed is abandoned when the operation ends.
+      const refused = refusalOf(await askPastLost(this.ports, question), of);
       if (refused && !earlier) this.#claimed.delete(operation);
-      return refused;
-    } catch {
+      if (refused || question.does !== "claim") return refused;
+      const range = await this.#serviceRange(question);
+      return range === undefined
+        ? undefined
+        : invalid(of.definition, of.name, [invalidValue("spec.addresses", addresses, `overlaps with ${range}`)]);
+    } catch (error) {
+      if (isProgramFault(error)) throw error;
       return serviceUnavailable("the pools of the cluster cannot be compared now, try again later", RETRY_AFTER_SECONDS);
     }
   }
 
-  /** What a lost write has left, and a pool that never came to be, or is gone, is in nobody's way. */
-  async #claim(question: Wish): Promise<PoolAnswer> {
-    for (;;) {
-      const answer = await this.#book(question);
-      if ((answer.kind !== "overlaps" && answer.kind !== "moves") || answer.isUnderWay) return answer;
-      // Addresses of a pool that is gone stay in the way.
-      if ((await this.#book({ does: "forget", pool: answer.pool })).kind !== "done") return answer;
-    }
-  }
-
   async #serviceRange({ facts }: Wish & { does: "claim" }): Promise<string | undefined> {
-    const own = intervalsOf(facts);
-    for (const { name, natDomain, prefixes } of await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges())) {
-      if (areApart(natDomain, facts.natDomain)) continue;
-      const met = prefixes.find(
-        (prefix) =>
-          prefix.family === facts.family && own.some((interval) => overlap(interval, { first: prefix.base, last: lastOf(prefix) })),
-      );
-      if (met) return `ServiceCIDR ${JSON.stringify(name)} (${formatPrefix(met)})`;
-    }
-    return undefined;
+    return rangeMeeting(await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges()), facts, intervalsOf(facts));
   }
 
   #abandon({ dryRun, pool, token }: Wish): void {
-    if (!dryRun) void this.#book({ does: "abandon", pool, token }).catch(() => undefined);
-  }
-
-  #book(question: PoolQuestion): Promise<PoolAnswer> {
-    return withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.book().askPools(question));
+    if (!dryRun) void askBook(this.ports, { does: "abandon", pool, token }).catch(() => undefined);
   }
 }
 
 function isGivingAlike(a: AddressPool, b: AddressPool): boolean {
   const same = [NAT_DOMAIN, KEEP_OUT_OF_RANGE].every((name) => a.metadata?.annotations?.[name] === b.metadata?.annotations?.[name]);
   return same && semanticEqual(a.spec, b.spec);
-}
-
-/** The NAT domain that an object is in; "" = none. */
-export function natDomainOf({ metadata }: Pick<AddressPool, "metadata">): string {
-  return metadata?.annotations?.[NAT_DOMAIN] ?? "";
 }

@@ -5,17 +5,19 @@
  * What is refused here, in the turn that would store the object:
  *   - an address that another object has, in the same pool or in one that is not apart by its NAT domain
  *   - an address that another pool covers; a pool of somebody else is in no NAT domain
+ *   - from a client, an address outside of its pool that a range of Services covers
  *   - an address of a pool of ours that is not named as the claim that it is for
  *   - from the controller, an address that its pool does not give out (any more), or whose pool is being deleted
  *
  * A pool is a row as well, beside the objects. Before a pool is stored, its write claims here what it will cover (guarded-pools.ts). So a shrink
  * takes effect here first, and what a growth adds is kept from others first. Between claim and answer the row has both states. It covers what either covers, and
- * gives what both give. A row never says less than what is stored: one write of a pool is under way at a time, and it claims upon what is stored. Calls come
+ * gives what both give: a pool that is coming to be gives nothing, since its write may still be refused. A row never says less than what is stored: one write of a pool is under way at a time, and it claims upon what is stored. Calls come
  * late, and so do answers of the book to calls of dead writers. So wherever row and question differ, the book reads the pool itself.
  *
  *   the write dies behind     what there is                                    what mends it
  *   the claim                 the row of a change that never came              `abandon`; without it the controller, the next write of the pool, or whoever
- *                                                                              overlaps it, has the book read the pool, or forget one that is not there
+ *                                                                              overlaps it, has the book read the pool, or forget one that is not there.
+ *                                                                              The settling of any pool forgets such ones, too
  *   the commit                a row with both states                           the controller settles it when it hears of the pool
  *   the row of a deletion     a closed pool that is there                      `abandon`; without it the controller settles it when it is refused an address
  *   the forgetting            a pool without a row, which has no address       the controller takes the finalizer away in its next pass
@@ -28,7 +30,8 @@ import { readObject } from "../api/meta/read-object";
 import { poolAddressesDefinition } from "../api/registry/ipam/definitions";
 import { type AddressClaim, type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
 import { printedSet } from "../api/registry/ipam/pool-ranges";
-import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion, StoredPool } from "../api/rpc/pool-book";
+import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion, RangeOfServices, StoredPool } from "../api/rpc/pool-book";
+import { isProgramFault } from "../api/rpc/program-fault";
 import type { ObjectKey } from "../api/rpc/store";
 import type { Admission, Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
 import type { StoreStorage } from "../api/store/state/store-storage";
@@ -38,7 +41,7 @@ import type { Clock } from "../core/base/ports";
 import { formatAddress } from "../core/net/address";
 import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
 import { type PoolHolding, HeldAddresses, holdingOf } from "./held-addresses";
-import { areApart, intervalsOf, sameFacts } from "./pool-facts";
+import { areApart, intervalsOf, rangeMeeting, sameFacts } from "./pool-facts";
 
 /** What is kept of a pool. */
 export interface PoolRow {
@@ -71,6 +74,8 @@ export interface PoolBookPorts {
   claimOf(key: ObjectKey): Promise<AddressClaim | undefined>;
   /** what the store of the pool has; undefined = there is none */
   poolOf(pool: PoolKey): Promise<StoredPool | undefined>;
+  /** the ranges of Services of the cluster, those under way included */
+  serviceRanges(): Promise<readonly RangeOfServices[]>;
 }
 
 /** A row with its intervals read. */
@@ -85,6 +90,8 @@ type State = Pick<PoolFacts, "family" | "natDomain"> & { readonly covers: readon
 
 /** A write that claimed so long ago has ended. */
 const CLAIM_MS = OPERATION_DEADLINE_MS + 10_000;
+/** Of one question. */
+const FORGOTTEN_MAX = 4;
 const DONE: PoolAnswer = { kind: "done" };
 const LATER: PoolAnswer = { kind: "later" };
 
@@ -93,6 +100,8 @@ export class PoolBook implements PoolBookRpc {
   #pools: Map<PoolKey, Known> | undefined;
   /** writes of addresses whose claims have been read */
   readonly #compared = new WeakSet<object>();
+  /** what these are about to hold: a range that comes at once meets it, or is met (guarded-ranges.ts) */
+  readonly #underWay = new Map<object, PoolHolding>();
 
   constructor(private readonly ports: PoolBookPorts) {}
 
@@ -112,6 +121,10 @@ export class PoolBook implements PoolBookRpc {
         inner.committed?.(change, operation);
         this.#held?.set(change.key, change.after && holdingOf(change.after));
       },
+      ended: (operation) => {
+        inner.ended?.(operation);
+        this.#underWay.delete(operation);
+      },
       writeUndone: () => {
         this.#held = undefined;
         inner.writeUndone?.();
@@ -124,18 +137,41 @@ export class PoolBook implements PoolBookRpc {
     };
   }
 
-  /** An address that a client makes for a claim is of the pool of the claim. A claim that is not there is not missed. */
-  async #compare<Supply>({ metadata, spec }: PoolAddress, operation: Operation<Supply>): Promise<Status | undefined> {
+  /**
+   * An address that a client makes for a claim is of the pool of the claim. A claim that is not there is not missed. What no pool keeps for it is no
+   * address of Services.
+   */
+  async #compare<Supply>(address: PoolAddress, operation: Operation<Supply>): Promise<Status | undefined> {
     this.#compared.add(operation);
+    const { metadata, spec } = address;
     const { clock, claimOf } = this.ports;
+    const held = holdingOf(address);
+    if (held) this.#underWay.set(operation, held);
     const name = spec?.claimRef?.name ?? "";
+    const refuse = (field: string, value: unknown, why: string): Status =>
+      invalid(poolAddressesDefinition, metadata?.name ?? "", [invalidValue(field, value, why)]);
     try {
       const claim = await withTimeout(clock, RPC_TIMEOUT_MS, claimOf({ namespace: metadata?.namespace ?? "", name }));
-      if (!claim || semanticEqual(claim.spec?.poolRef, spec?.poolRef)) return undefined;
-    } catch {
-      return serviceUnavailable("the claim of the address cannot be read now, try again later", RETRY_AFTER_SECONDS);
+      if (claim && !semanticEqual(claim.spec?.poolRef, spec?.poolRef)) return refuse("spec.poolRef", spec?.poolRef, OTHER_POOL);
+      const range = held && !this.#covers(held) ? await this.#rangeAround(held) : undefined;
+      return range === undefined ? undefined : refuse("spec.address", spec?.address, `it belongs to ${range}`);
+    } catch (error) {
+      if (isProgramFault(error)) throw error;
+      return serviceUnavailable(
+        "the claim of the address, or the ranges of Services, cannot be read now, try again later",
+        RETRY_AFTER_SECONDS,
+      );
     }
-    return invalid(poolAddressesDefinition, metadata?.name ?? "", [invalidValue("spec.poolRef", spec?.poolRef, OTHER_POOL)]);
+  }
+
+  #covers({ pool, family, value }: PoolHolding): boolean {
+    return this.pools.get(pool)?.states.some((state) => state.family === family && memberAt(state.covers, value)) ?? false;
+  }
+
+  /** A range of Services that has the address, as messages name it; undefined = there is none. */
+  async #rangeAround({ pool, family, value }: PoolHolding): Promise<string | undefined> {
+    const ranges = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges());
+    return rangeMeeting(ranges, { family, natDomain: this.#domainOf(pool) }, [{ first: value, last: value }]);
   }
 
   async askPools(question: PoolQuestion): Promise<PoolAnswer> {
@@ -146,10 +182,15 @@ export class PoolBook implements PoolBookRpc {
         return this.#close(question);
       case "abandon":
         return this.#abandon(question);
-      case "settle":
-        return this.#settle(question);
+      case "settle": {
+        const answer = await this.#settle(question);
+        await this.#forgetLost();
+        return answer;
+      }
       case "forget":
         return this.#forget(question.pool);
+      case "meet":
+        return this.#meet(question.ranges);
     }
   }
 
@@ -198,6 +239,15 @@ export class PoolBook implements PoolBookRpc {
     return this.pools.get(pool)?.row === row;
   }
 
+  /** What a range that is no pool would meet. */
+  #meet(ranges: readonly PoolFacts[]): PoolAnswer {
+    for (const facts of ranges) {
+      const met = this.#met("", facts, null) ?? this.#heldIn(this.#underWay.values(), "", facts);
+      if (met) return met;
+    }
+    return DONE;
+  }
+
   /** Another pool, or an address of one, that these facts would meet. `before`: what the pool has now. */
   #met(pool: PoolKey, facts: PoolFacts, before: PoolFacts | null): PoolAnswer | undefined {
     const own = intervalsOf(facts);
@@ -206,11 +256,19 @@ export class PoolBook implements PoolBookRpc {
       const isMet = states.some((state) => isBeside(state, facts) && intersect(own, state.covers).length > 0);
       if (isMet) return { kind: "overlaps", pool: other, isUnderWay: this.#isUnderWay(row) };
     }
-    for (const { key, pool: other, family, value } of this.held.all) {
+    const held = this.#heldIn(this.held.all, pool, facts);
+    if (held) return held;
+    return before?.natDomain === facts.natDomain ? undefined : this.#metByMove(pool, facts.natDomain);
+  }
+
+  /** One of these addresses, of another pool, that the facts would meet. */
+  #heldIn(holdings: Iterable<PoolHolding>, pool: PoolKey, facts: PoolFacts): PoolAnswer | undefined {
+    const own = intervalsOf(facts);
+    for (const { key, pool: other, family, value } of holdings) {
       if (other === pool || family !== facts.family || areApart(this.#domainOf(other), facts.natDomain)) continue;
       if (memberAt(own, value)) return { kind: "held", pool: other, address: formatAddress(family, value), by: key };
     }
-    return before?.natDomain === facts.natDomain ? undefined : this.#metByMove(pool, facts.natDomain);
+    return undefined;
   }
 
   /** What its addresses would meet where the pool comes into another NAT domain. They may lie outside of it, and may be older than it. */
@@ -258,6 +316,12 @@ export class PoolBook implements PoolBookRpc {
     const stored = await this.#stored(pool);
     if (!stored || !this.#isStill(pool, row)) return LATER;
     return this.#settleAs(pool, row, stored) ? DONE : LATER;
+  }
+
+  /** Nobody else looks for pools that are not there, of which a lost write has told. One that cannot be read now stays for the next time. */
+  async #forgetLost(): Promise<void> {
+    const lost = [...this.pools].filter(([, { row }]) => row.token !== undefined && !this.#isUnderWay(row));
+    for (const [pool] of lost.slice(0, FORGOTTEN_MAX)) await this.#forget(pool).catch(() => undefined);
   }
 
   async #forget(pool: PoolKey): Promise<PoolAnswer> {
@@ -359,7 +423,7 @@ function known(row: PoolRow): Known {
   return {
     row,
     states: states.map((state) => ({ family: state.family, natDomain: state.natDomain, covers: intervalsOf(state) })),
-    gives: !before ? own : before.family === facts.family ? intersect(own, intervalsOf(before)) : [],
+    gives: before === undefined ? own : before?.family === facts.family ? intersect(own, intervalsOf(before)) : [],
   };
 }
 

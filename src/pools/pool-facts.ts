@@ -1,18 +1,45 @@
 /** What a pool gives out, between its object, the book and the controller. */
 import type { AddressPool } from "../api/registry/ipam/ipam";
-import { KEEP_OUT_OF_RANGE, NAT_DOMAIN } from "../api/registry/ipam/ipam";
+import { KEEP_OUT_OF_RANGE, natDomainOf } from "../api/registry/ipam/ipam";
 import { type PoolRanges, rangesOf } from "../api/registry/ipam/pool-ranges";
-import type { PoolFacts, StoredPool } from "../api/rpc/pool-book";
-import type { Interval } from "../core/net/interval";
+import type { PoolFacts, RangeOfServices, StoredPool } from "../api/rpc/pool-book";
+import { type Interval, overlap } from "../core/net/interval";
+import { formatPrefix, lastOf, prefixesIn } from "../core/net/prefix";
 
 export function factsOf({ metadata, spec }: Pick<AddressPool, "metadata" | "spec">): PoolFacts {
   const { family, intervals }: PoolRanges = rangesOf(spec) ?? { family: "IPv4", intervals: [] };
   return {
     family,
     intervals: intervals.map(({ first, last }) => [String(first), String(last)] as const),
-    natDomain: metadata?.annotations?.[NAT_DOMAIN] ?? "",
+    natDomain: natDomainOf({ metadata }),
     keepsOutside: metadata?.annotations?.[KEEP_OUT_OF_RANGE] === "true",
   };
+}
+
+/** What a range of Services covers: one entry for each of its prefixes. */
+export function factsOfRange({ cidrs, natDomain }: RangeOfServices): PoolFacts[] {
+  return prefixesIn(cidrs).map((prefix) => ({
+    family: prefix.family,
+    intervals: [[String(prefix.base), String(lastOf(prefix))]],
+    natDomain,
+    keepsOutside: false,
+  }));
+}
+
+/** The first of these ranges that shares an address with the intervals and is not apart from them, as messages name it; undefined = none does. */
+export function rangeMeeting(
+  ranges: readonly RangeOfServices[],
+  { family, natDomain }: Pick<PoolFacts, "family" | "natDomain">,
+  intervals: readonly Interval[],
+): string | undefined {
+  for (const { name, natDomain: other, cidrs } of ranges) {
+    if (areApart(other, natDomain)) continue;
+    const met = prefixesIn(cidrs).find(
+      (prefix) => prefix.family === family && intervals.some((interval) => overlap(interval, { first: prefix.base, last: lastOf(prefix) })),
+    );
+    if (met) return `ServiceCIDR ${JSON.stringify(name)} (${formatPrefix(met)})`;
+  }
+  return undefined;
 }
 
 export function storedPool(pool: Pick<AddressPool, "metadata" | "spec">): StoredPool {

@@ -203,6 +203,7 @@ export function poolsPass({
   function prune(now: number): void {
     picks.prune(fateOf, now);
     for (const pool of kinds.flatMap((kind) => kind.forgetGone())) {
+      picks.forget(pool);
       countedAt.delete(pool);
       settledAt.delete(pool);
     }
@@ -244,8 +245,8 @@ export function poolsPass({
       const { pool } = claim;
       const known = poolOf(pool);
       const address = addresses.get(key);
-      // That of an earlier life is in the plan already.
-      if (known?.isPaused || (address && (dropAt(key) ?? Infinity) <= now)) continue;
+      // The book gives nothing of a pool that it takes for one that is coming to be. An address of an earlier life is in the plan already.
+      if (known?.isPaused || (isUnsettled(pool) && !settledAt.has(pool)) || (address && (dropAt(key) ?? Infinity) <= now)) continue;
       if (address || picks.has(key)) {
         const finding = address && obstacle(key, claim, address);
         if (!finding) yield { step: "give", key, claim };

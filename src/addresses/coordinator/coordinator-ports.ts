@@ -2,7 +2,9 @@
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import type { IPAddressesRpc } from "../rpc/ip-addresses";
 import type { ServiceCIDRRpc } from "../rpc/service-cidr";
+import type { RangeOfServices } from "../../api/rpc/pool-book";
 import type { ObjectKey } from "../../api/rpc/store";
+import type { StoreExtension } from "../../api/store/state/extension";
 
 /** The `servicecidrs` store in the same object: its transactions are the Coordinator's. */
 export interface ServiceCIDRObjects {
@@ -27,6 +29,16 @@ export interface ServiceCIDRObjects {
 export interface CoordinatorPeers {
   owner(uid: string): Pick<ServiceCIDRRpc, "configure" | "seed" | "release" | "countTaken" | "free" | "partition" | "copyOut" | "receive">;
   ipAddresses(): Pick<IPAddressesRpc, "claimPrefixes">;
+}
+
+/** Keeps ranges apart from the pools of addresses (pools/guarded-ranges). */
+export interface PoolsBeside {
+  /** the extension of the `servicecidrs` store, inside the comparison */
+  around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply>;
+  /** ranges whose writes have not ended */
+  readonly underWay: readonly RangeOfServices[];
+  /** The pool that the range would meet, as the end of a sentence; undefined = none. Rejects where nobody can say. */
+  met(range: RangeOfServices): Promise<string | undefined>;
 }
 
 /** The object's one alarm. */

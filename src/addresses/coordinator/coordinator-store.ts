@@ -3,18 +3,22 @@
  * topology that it answers (topology-copy.ts).
  */
 import { EventRecorder, type EventRecorderPorts } from "../../api/events/event-recorder";
+import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import type { FedPage } from "../../api/rpc/object-feed";
 import type { StoreCursor } from "../../api/rpc/object-links";
+import type { RangeOfServices, ServiceRangesRpc } from "../../api/rpc/pool-book";
 import type { CollectionRequest, GetResult, ObjectKey, WriteRequest, WriteResult } from "../../api/rpc/store";
 import { ClusterStore, type ClusterStorePorts, type StorePeers } from "../../api/store/cluster-store";
 import { type Publisher, publisherAt } from "../../api/store/list/publisher";
+import { parseJson } from "../../core/encoding/exact-json";
 import { clusterName } from "../../tenancy/cluster-id";
 import type { OwnRanges } from "../../tenancy/own-ranges";
 import type { RangedObject } from "../../tenancy/rpc";
 import type { CoordinatorRpc, RangesNews, RangesReading, RangesRpc, RepairedRanges, Topology } from "../rpc/topology";
 import { sealTopology, topologyCopyKey, topologyVersion } from "../topology/topology-copy";
 import { Coordinator, type CoordinatorPorts } from "./coordinator";
-import type { CoordinatorPeers } from "./coordinator-ports";
+import type { CoordinatorPeers, PoolsBeside } from "./coordinator-ports";
+import { rangesBesidePools } from "./ranges-beside-pools";
 import type { CoordinatorStorage } from "./state/coordinator-storage";
 import type { Fence } from "./intents";
 import { rangesReading } from "./ranges-reading";
@@ -37,11 +41,16 @@ export interface CoordinatorStorePorts extends ClusterStorePorts, Pick<Coordinat
   /** of the default ServiceCIDR */
   ranges: OwnRanges;
   peers: CoordinatorStorePeers;
+  /** absent = the cluster has no pools of addresses */
+  pools?: PoolsBeside;
   /** replaces the object's alarm by one at `atMs` (ms since the epoch), durable with the writes of this turn */
   setAlarm(atMs: number): void;
 }
 
-export class CoordinatorStore extends ClusterStore<Fence> implements CoordinatorRpc, RangesRpc, RepairedRanges, RangedObject {
+export class CoordinatorStore
+  extends ClusterStore<Fence>
+  implements CoordinatorRpc, RangesRpc, RepairedRanges, RangedObject, ServiceRangesRpc
+{
   readonly coordinator: Coordinator;
   readonly #ports: CoordinatorStorePorts;
   readonly #copies: Publisher;
@@ -49,7 +58,7 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
   #answered: Topology | undefined;
 
   constructor(ports: CoordinatorStorePorts) {
-    const { cluster, clock, random, recorder, peers, topology, ranges, handoffRowsMax } = ports;
+    const { cluster, clock, random, recorder, peers, pools, topology, ranges, handoffRowsMax } = ports;
     const settings: CoordinatorSettings = {
       ...ports.settings,
       get defaultRanges() {
@@ -67,6 +76,7 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
         storage: topology,
         objects: storeObjects(() => this.store),
         peers,
+        ...(pools && { pools }),
         alarm: { arm: (atMs) => ports.setAlarm(atMs) },
         clock,
         random,
@@ -77,7 +87,7 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
       },
       settings,
     );
-    super(ports, coordinator.intents);
+    super(pools ? { ...ports, extended: (inner) => pools.around(inner) } : ports, coordinator.intents);
     this.coordinator = coordinator;
     this.#ports = ports;
     this.#copies = publisherAt(
@@ -119,6 +129,14 @@ export class CoordinatorStore extends ClusterStore<Fence> implements Coordinator
     const fed = await this.objectsSince(cursor, 1);
     const owners = this.#ports.topology.load().claims.map(({ ownerUid }) => ownerUid);
     return { isSame: fed.kind === "changes" && fed.changes.length === 0, owners: [...new Set(owners)] };
+  }
+
+  async serviceRanges(): Promise<RangeOfServices[]> {
+    // Only a cluster without a first range may still hear of others.
+    await this.coordinator.bootstrapped();
+    const { pools, ranges, settings } = this.#ports;
+    const stored = [...this.store.storage.objectScan("", "")].map(({ data }) => parseJson(data) as ServiceCIDR);
+    return [...rangesBesidePools(stored, settings.onlyRanges ?? ranges.current.serviceRanges), ...(pools?.underWay ?? [])];
   }
 
   override async write(request: WriteRequest): Promise<WriteResult> {

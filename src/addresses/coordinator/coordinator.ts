@@ -21,7 +21,7 @@ import type { CoordinatorRpc, Topology } from "../rpc/topology";
 import type { OwnerContent } from "../topology/owner-content";
 import { advance } from "./advance";
 import { alignConfiguredRow } from "./state/configured-ranges";
-import type { AlarmPort, CoordinatorPeers, ServiceCIDRObjects } from "./coordinator-ports";
+import type { AlarmPort, CoordinatorPeers, PoolsBeside, ServiceCIDRObjects } from "./coordinator-ports";
 import type { CoordinatorSettings } from "./state/coordinator-settings";
 import type { CidrRow, CoordinatorStorage } from "./state/coordinator-storage";
 import { defaultRangeReport } from "./default-range";
@@ -54,6 +54,8 @@ export interface CoordinatorPorts {
   storage: CoordinatorStorage;
   objects: ServiceCIDRObjects;
   peers: CoordinatorPeers;
+  /** absent = the cluster has no pools */
+  pools?: Pick<PoolsBeside, "met">;
   alarm: AlarmPort;
   clock: Clock;
   random: Random;
@@ -104,6 +106,7 @@ export class Coordinator implements CoordinatorRpc {
       storage,
       objects: ports.objects,
       peers,
+      ...(ports.pools && { pools: ports.pools }),
       clock,
       recorder: ports.recorder,
       reports: new RangeReports(ports),

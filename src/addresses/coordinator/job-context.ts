@@ -1,6 +1,6 @@
 /** What the Coordinator's jobs share. */
 import type { Clock, Recorder } from "../../core/base/ports";
-import type { CoordinatorPeers, ServiceCIDRObjects } from "./coordinator-ports";
+import type { CoordinatorPeers, PoolsBeside, ServiceCIDRObjects } from "./coordinator-ports";
 import type { CoordinatorSettings } from "./state/coordinator-settings";
 import type { CoordinatorStorage } from "./state/coordinator-storage";
 import type { FreeHints } from "./free-hints";
@@ -13,6 +13,8 @@ export interface JobContext {
   storage: CoordinatorStorage;
   objects: ServiceCIDRObjects;
   peers: CoordinatorPeers;
+  /** absent = the cluster has no pools */
+  pools?: Pick<PoolsBeside, "met">;
   clock: Clock;
   recorder: Recorder;
   reports: Pick<RangeReports, "ofDefault" | "ofRange">;

@@ -1,5 +1,6 @@
 /** What the Coordinator answers besides the StoreRpc of its `servicecidrs` store. */
 import type { StoreCursor } from "../../api/rpc/object-links";
+import type { ServiceRangesRpc } from "../../api/rpc/pool-book";
 import type { FreeCount } from "./service-cidr";
 
 /** One prefix and the ServiceCIDR object (by uid) that alone writes it. */
@@ -60,6 +61,9 @@ export interface CoordinatorRpc {
   /** starts every job that is to be done, whatever its delay; called by cron */
   maintain(): Promise<void>;
 }
+
+/** What the Coordinator's object answers besides its store. */
+export interface CoordinatorObject extends CoordinatorRpc, RangesRpc, RepairedRanges, ServiceRangesRpc {}
 
 export interface RangesRpc {
   ranges(): Promise<RangesReading>;

@@ -5,6 +5,7 @@ import { endpointSlicesDefinition } from "./endpoint-slices/definition";
 import { endpointsDefinition } from "./endpoints/definition";
 import { eventsDefinition, eventsGroupEventsDefinition } from "./events/definition";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "./ipam/definitions";
+import { earlierClaimsDefinition, earlierPoolAddressesDefinition } from "./ipam/earlier-definitions";
 import { ipAddressesDefinition } from "./ip-addresses/definition";
 import { leasesDefinition } from "./leases/definition";
 import { namespacesDefinition } from "./namespaces/definition";
@@ -46,17 +47,31 @@ export const definitions: readonly ResourceDefinition[] = [
   // Last: kubectl takes `ipaddresses` for that of the first group.
   addressClaimsDefinition,
   poolAddressesDefinition,
+  earlierClaimsDefinition,
+  earlierPoolAddressesDefinition,
   poolDefinitions.InClusterIPPool,
   poolDefinitions.GlobalInClusterIPPool,
 ];
 
+/** Of a resource with other forms in other versions the first one counts. */
 const byName: ReadonlyMap<string, ResourceDefinition> = new Map(
-  definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition]),
+  definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition] as const).reverse(),
 );
 
-/** The definition of a resource; `group` is "" for core. */
+const byVersion: ReadonlyMap<string, ResourceDefinition> = new Map(
+  definitions.flatMap((definition) =>
+    definition.versions.map((version) => [`${definition.group}/${version}/${definition.resource}`, definition] as const),
+  ),
+);
+
+/** The definition of a resource, in its stored form if it has several; `group` is "" for core. */
 export function definitionOf(group: string, resource: string): ResourceDefinition | undefined {
   return byName.get(`${group}/${resource}`);
+}
+
+/** The definition that serves a resource in a version. */
+export function definitionIn(group: string, version: string, resource: string): ResourceDefinition | undefined {
+  return byVersion.get(`${group}/${version}/${resource}`);
 }
 
 /** A resource that keeps its objects itself: events.k8s.io events live in the store of the core ones. */
@@ -89,7 +104,7 @@ export function storeLabel({ group, resource }: StoredResource): string {
   return first === undefined || first.group === group ? resource : `${resource}.${group}`;
 }
 
-/** The definitions that serve the same stored objects under other groups. */
+/** The definitions that serve the same stored objects under other groups, or in other forms. */
 export function representationsOf(definition: ResourceDefinition): readonly ResourceDefinition[] {
   return definitions.filter((other) => {
     const of = other.representationOf;

@@ -29,6 +29,8 @@ export interface StrategyContext {
   serviceFamilies: readonly ("IPv4" | "IPv6")[];
   /** API group of the request: the kind's own, or that of another representation. Absent = a write of the server itself */
   requestGroup?: string;
+  /** version of the request; absent as the group */
+  requestVersion?: string;
 }
 
 /** Stored and wanted object of one change, named so that they cannot be swapped. */
@@ -128,7 +130,7 @@ export type ObjectReport = "proxy-health";
 export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   /** "" for core */
   group: string;
-  /** served versions, preferred first; they differ in nothing but apiVersion */
+  /** served versions, preferred first; they differ in nothing but apiVersion. A version of another form is a definition of its own */
   versions: readonly string[];
   resource: string;
   /** served while this feature gate is on; the store and its objects exist in any case */
@@ -179,7 +181,7 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   generatesNameSuffix: boolean;
   /** objects that exist from the store's first moment (namespaces default, kube-system, …) */
   initialObjects: readonly T[];
-  /** set when the objects are stored as those of another resource (events.k8s.io events are core events) */
+  /** set when the objects are stored as those of another resource (events.k8s.io events are core events), or in the form of another version */
   representationOf?: {
     resource: string;
     group: string;

@@ -19,6 +19,21 @@ export interface StoredPool {
   readonly closed: boolean;
 }
 
+/** A range of Services, or what a write adds to one. */
+export interface RangeOfServices {
+  /** of the ServiceCIDR */
+  readonly name: string;
+  /** "" = none */
+  readonly natDomain: string;
+  readonly cidrs: readonly string[];
+}
+
+/** What the store of ServiceCIDRs answers to those of pools. */
+export interface ServiceRangesRpc {
+  /** Of one moment: the stored ones, those that writes are about to add, and configured ones that come by themselves. */
+  serviceRanges(): Promise<RangeOfServices[]>;
+}
+
 /** `pool`: its key (api/registry/ipam). `token`: of the write that asks. */
 export type PoolQuestion =
   /** A write is about to give a pool these facts. `before`: those that it has; null = it is new. `closed`: it is being deleted */
@@ -44,6 +59,8 @@ export type PoolQuestion =
   | { readonly does: "abandon"; readonly pool: string; readonly token: string }
   /** The pool is there, with these facts: what a write has left undone is settled. */
   | { readonly does: "settle"; readonly pool: string; readonly facts: PoolFacts; readonly closed: boolean }
+  /** A range of Services is about to cover these; nothing is kept of the question */
+  | { readonly does: "meet"; readonly ranges: readonly PoolFacts[] }
   /** The pool is gone, or goes now: it is forgotten unless it has addresses. If it is there after all, what a write has left undone is settled. */
   | { readonly does: "forget"; readonly pool: string };
 

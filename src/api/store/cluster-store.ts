@@ -9,7 +9,7 @@ import type { Clock, Digest, Random, Recorder } from "../../core/base/ports";
 import { err, type Result } from "../../core/base/result";
 import { withTimeout } from "../../core/base/timeout";
 import { expired, overloaded, qualifiedResource, type Status, succeeded } from "../meta/status";
-import { definitionOf, representationsOf } from "../registry/all";
+import { definitionIn, definitionOf, representationsOf } from "../registry/all";
 import { usageRules } from "../registry/resource-quotas/usage";
 import type { ResourceDefinition, StrategyContext } from "../registry/resource";
 import { unsupported } from "../rpc/protocol";
@@ -466,7 +466,7 @@ export class ClusterStore<Supply = undefined>
   }
 
   /** The representation that the client asked for. */
-  #asked({ group, resource }: CollectionRequest): ResourceDefinition {
-    return definitionOf(group, resource) ?? this.store.definition;
+  #asked({ group, version, resource }: CollectionRequest): ResourceDefinition {
+    return definitionIn(group, version, resource) ?? definitionOf(group, resource) ?? this.store.definition;
   }
 }

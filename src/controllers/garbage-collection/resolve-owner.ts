@@ -1,6 +1,6 @@
 /** Where the owner that an ownerReference names is kept, if it is of a served kind. */
 import type { OwnerReference } from "../../api/meta/kubernetes";
-import { definitions } from "../../api/registry/all";
+import { definitions, storedDefinitions } from "../../api/registry/all";
 import type { ResourceDefinition } from "../../api/registry/resource";
 import { assert } from "../../core/base/assert";
 import type { Place } from "./graph";
@@ -19,7 +19,9 @@ const byKind: ReadonlyMap<string, ResourceDefinition> = new Map(
   ),
 );
 
-const byStore: ReadonlyMap<string, ResourceDefinition> = new Map(definitions.map((definition) => [storeName(definition), definition]));
+const byStore: ReadonlyMap<string, ResourceDefinition> = new Map(
+  storedDefinitions.map((definition) => [storeName(definition), definition]),
+);
 
 /**
  * A namespaced owner is looked for in the dependent's own namespace. Undefined for a kind that is not served, and for a namespaced owner of a

@@ -59,8 +59,9 @@ async function clustersOf({ DIRECTORY }: Env, cursor: string): Promise<{ ids: st
 /** As discovery has them in every cluster: each resource that can be listed and created, in its preferred version. */
 function backupTypes(config: Config): BackupType[] {
   return servedApis(config, "").versions.flatMap(({ group, version, resources }) =>
-    [...resources.values()].flatMap(({ resource, kind, namespaced, versions, verbs, subresources }) => {
-      if (versions[0] !== version || !verbs.includes("list") || !verbs.includes("create")) return [];
+    [...resources.values()].flatMap(({ resource, kind, namespaced, versions, verbs, subresources, representationOf }) => {
+      // What is another form of a stored object is no object of its own.
+      if (representationOf || versions[0] !== version || !verbs.includes("list") || !verbs.includes("create")) return [];
       return [{ group, version, resource, kind, namespaced, hasStatus: subresources.includes("status") }];
     }),
   );

@@ -78,4 +78,62 @@ describe("pools of a cluster", () => {
     expect(answers.map(({ code }) => code).sort()).toEqual([201, 422]);
     expect(answers.find(({ code }) => code === 422)?.body.message).toMatch(/overlaps with InClusterIPPool "default\/[pq]"/);
   });
+
+  it("a ServiceCIDR behind a pool: 422 with the pool's name, and accepted in another NAT domain", async () => {
+    const cluster = new Cluster();
+    await cluster.pool("p", { addresses: ["198.51.100.0/25"] });
+    const range = (annotations: object): ReturnType<Cluster["send"]> => {
+      const object = { metadata: { name: "r", annotations }, spec: { cidrs: ["198.51.100.0/24"] } };
+      return cluster.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", object);
+    };
+    const refused = await range({});
+    expect([refused.code, refused.body.message]).toEqual([422, expect.stringContaining('overlaps with InClusterIPPool "default/p"')]);
+    const nat = (domain: string): object => ({ "servicenet.dev/nat-domain": domain });
+    const path = `${IPAM}/v1alpha2/namespaces/default/inclusterippools/p`;
+    const { metadata, ...pool } = (await cluster.send("GET", path)).body;
+    const { resourceVersion: _, ...rest } = metadata ?? {};
+    const moved = await cluster.send("PUT", path, { ...pool, metadata: { ...rest, annotations: nat("x") } });
+    expect(moved.code).toBe(200);
+    // The pool is in both domains until the controller has met the change.
+    await vi.waitFor(async () => expect((await range(nat("y"))).code).toBe(201), PATIENCE);
+  });
+
+  it("a claim in both versions: each shows its own conditions, and v1beta1 needs no API group of the pool", async () => {
+    const cluster = new Cluster();
+    await cluster.pool("p", { addresses: ["192.0.2.1"] });
+    await cluster.claim("a");
+    expect(await cluster.ready("a")).toBe("Ready");
+    const path = (version: string): string => `${IPAM}/${version}/namespaces/default/ipaddressclaims`;
+    const earlier = await cluster.send("GET", `${path("v1beta1")}/a`);
+    expect(earlier.body).toMatchObject({
+      apiVersion: "ipam.cluster.x-k8s.io/v1beta1",
+      status: {
+        addressRef: { name: "a" },
+        conditions: [{ type: "Ready", status: "True" }],
+        v1beta2: { conditions: [{ type: "Ready", status: "True", reason: "Ready" }] },
+      },
+    });
+    const object = { metadata: { name: "b" }, spec: { poolRef: { kind: "Other", name: "p" } } };
+    expect((await cluster.send("POST", path("v1beta2"), object)).code).toBe(422);
+    const made = await cluster.send("POST", path("v1beta1"), object);
+    expect([made.code, made.body]).toEqual([201, expect.objectContaining({ spec: object.spec })]);
+    const condition = {
+      type: "Ready",
+      status: "False",
+      severity: "Error",
+      reason: "Own",
+      message: "m",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    };
+    const status = { addressRef: { name: "" }, conditions: [condition] };
+    const reported = await cluster.send("PUT", `${path("v1beta1")}/b/status`, { ...made.body, status });
+    expect([reported.code, reported.body.status]).toEqual([200, { conditions: [condition] }]);
+    const later = (await cluster.send("GET", `${path("v1beta2")}/b`)).body;
+    expect(later).toMatchObject({ spec: { poolRef: { apiGroup: "" } }, status: { deprecated: { v1beta1: { conditions: [condition] } } } });
+    // What came in the other version may stay.
+    const labelled = { ...later, metadata: { ...later.metadata, labels: { a: "b" } } };
+    expect((await cluster.send("PUT", `${path("v1beta2")}/b`, labelled)).code).toBe(200);
+    const listed = (await cluster.send("GET", path("v1beta1"))).body.items as { spec: object }[];
+    expect(listed.map(({ spec }) => spec)).toContainEqual(object.spec);
+  });
 });

@@ -5,10 +5,10 @@ import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
 import type { Status } from "../../../src/api/meta/status";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
-import type { PoolAnswer, PoolBookRpc, PoolQuestion, StoredPool } from "../../../src/api/rpc/pool-book";
+import type { PoolAnswer, PoolBookRpc, PoolQuestion, RangeOfServices, StoredPool } from "../../../src/api/rpc/pool-book";
 import type { DeleteOptionsRequest, WriteOptions, WriteResult } from "../../../src/api/rpc/store";
 import type { StoreExtension } from "../../../src/api/store/state/extension";
-import { GuardedPools, type RangeOfServices } from "../../../src/pools/guarded-pools";
+import { GuardedPools } from "../../../src/pools/guarded-pools";
 import { PoolBook, type PoolRow } from "../../../src/pools/pool-book";
 import { storedPool } from "../../../src/pools/pool-facts";
 import { poolsPass } from "../../../src/pools/pools-pass";
@@ -33,6 +33,8 @@ export class PoolsWorld {
   book!: PoolBook;
   #inBook!: StoreExtension<undefined>;
   serviceRanges: RangeOfServices[] = [];
+  /** how a write of a pool reads them */
+  rangesRead: () => Promise<readonly RangeOfServices[]> = () => Promise.resolve(this.serviceRanges);
   /** how the book reads a pool */
   poolRead: (pool: string) => Promise<StoredPool | undefined> = (pool) => Promise.resolve(this.storedPool(pool));
   /** the stores whose changes the controller is told of */
@@ -64,6 +66,7 @@ export class PoolsWorld {
             return status ? { kind: "refuse", status } : (this.#inBook.admit?.(change, operation) ?? { kind: "go" });
           },
           committed: (change, operation) => this.#inBook.committed?.(change, operation),
+          ended: (operation) => this.#inBook.ended?.(operation),
           writeUndone: () => this.#inBook.writeUndone?.(),
           turnLost: () => this.#inBook.turnLost?.(),
         },
@@ -88,6 +91,7 @@ export class PoolsWorld {
       clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
       claimOf: ({ namespace, name }) => Promise.resolve(this.objectOf<AddressClaim>("claims", `${namespace}/${name}`)),
       poolOf: (pool) => this.poolRead(pool),
+      serviceRanges: () => this.rangesRead(),
       storage: { objectScan: (from, to) => this.world.stores.addresses.storage.objectScan(from, to) },
       rows: {
         load: () => [...this.rows],
@@ -213,12 +217,12 @@ export class PoolsWorld {
   #guarded(kind: PoolKind): GuardedPools {
     const book: PoolBookRpc = { askPools: (question) => this.#asked(question)() };
     return new GuardedPools({
-      clock: { now: () => this.world.now, after: (ms, work) => this.world.scheduler.after(ms, work) },
+      clock: { after: (ms, work) => this.world.scheduler.after(ms, work) },
       random: seededRandom(kind === "InClusterIPPool" ? 5 : 6),
       definition: poolDefinitions[kind],
       kind,
       book: () => book,
-      serviceRanges: () => Promise.resolve(this.serviceRanges),
+      serviceRanges: () => this.rangesRead(),
     });
   }
 }

@@ -70,6 +70,8 @@ export class CoordinatorWorld {
   intercept: (call: string) => Promise<void> | void = () => undefined;
   coordinator: Coordinator;
 
+  /** what a range of Services would meet among pools, as the end of a sentence */
+  metPool: string | undefined;
   readonly #options: Required<Omit<WorldOptions, "onlyRanges">> & WorldOptions;
   readonly #owners = new Map<string, Owner>();
   #turns: (() => void)[] = [];
@@ -292,6 +294,7 @@ export class CoordinatorWorld {
         },
         events,
         rangeEvents: events,
+        pools: { met: () => Promise.resolve(this.metPool) },
       },
       { defaultRanges: this.#options.ranges, onlyRanges: this.#options.onlyRanges, staticBands: this.#options.staticBands },
     );

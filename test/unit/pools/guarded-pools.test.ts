@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AddressPool, PoolAddress } from "../../../src/api/registry/ipam/ipam";
 import type { WriteResult } from "../../../src/api/rpc/store";
-import { prefixesIn } from "../../../src/core/net/prefix";
 import { PoolsWorld } from "../../support/pools/pools-world";
 
 const SOON = 3_000;
@@ -107,7 +106,7 @@ describe("pools that meet", () => {
 
   it("ranges of Services: count as pools", async () => {
     const world = new PoolsWorld();
-    world.serviceRanges = [{ name: "kubernetes", natDomain: "", prefixes: prefixesIn(["10.0.0.0/16", "fd00::/112"]) }];
+    world.serviceRanges = [{ name: "kubernetes", natDomain: "", cidrs: ["10.0.0.0/16", "fd00::/112"] }];
     expect(shown(await world.pool("q", { addresses: ["10.0.0.128/25"] }))).toBe(overlaps('ServiceCIDR "kubernetes" (10.0.0.0/16)'));
     expect(shown(await world.pool("q", { addresses: ["10.1.0.128/25"] }))).toBe("201");
   });

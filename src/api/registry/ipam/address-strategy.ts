@@ -4,17 +4,17 @@ import { widthOf } from "../../../core/net/family";
 import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
 import { BASE_STRATEGY } from "../base-strategy";
-import type { Change, Strategy } from "../resource";
+import type { Change, Strategy, StrategyContext } from "../resource";
 import { ADDRESS_FINALIZER, holdWith, type PoolAddress, poolKeyOf } from "./ipam";
 import { checkPoolReference, checkReferredName } from "./references";
 
 const NO_ADDRESS = "not a valid IP address";
 
-function validate({ spec }: PoolAddress): FieldError[] {
+function validate({ spec }: PoolAddress, { requestVersion }: StrategyContext, before?: PoolAddress): FieldError[] {
   const errors: FieldError[] = [];
   const { claimRef, poolRef, address = "", prefix, gateway = "" } = spec ?? {};
   checkReferredName("spec.claimRef.name", claimRef?.name, errors);
-  checkPoolReference("spec.poolRef", poolRef, errors);
+  if (!before || !semanticEqual(before.spec?.poolRef, poolRef)) checkPoolReference("spec.poolRef", poolRef, errors, requestVersion);
   const parsed = parseAddress(address);
   if (address === "") errors.push(required("spec.address"));
   else if (!parsed.ok) errors.push(invalidValue("spec.address", address, NO_ADDRESS));

@@ -2,7 +2,7 @@
 import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField } from "../../meta/field-errors";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
-import type { Change, Strategy } from "../resource";
+import type { Change, Strategy, StrategyContext } from "../resource";
 import { type AddressClaim, CLAIM_FINALIZER, holdWith, poolKeyOf } from "./ipam";
 import { checkLength, checkPoolReference } from "./references";
 
@@ -13,11 +13,13 @@ function hold(claim: AddressClaim): void {
   if (poolKeyOf(claim.spec?.poolRef, claim.metadata?.namespace) !== undefined) holdWith(claim, CLAIM_FINALIZER);
 }
 
-function validate({ spec }: AddressClaim): FieldError[] {
+function validate({ spec }: AddressClaim, { requestVersion }: StrategyContext, before?: AddressClaim): FieldError[] {
   const errors: FieldError[] = [];
   const { clusterName } = spec ?? {};
   if (clusterName !== undefined && clusterName !== "") checkLength("spec.clusterName", clusterName, CLUSTER_NAME_MAX, errors);
-  checkPoolReference("spec.poolRef", spec?.poolRef, errors);
+  // What is stored may have come in the other version.
+  if (!before || !semanticEqual(before.spec?.poolRef, spec?.poolRef))
+    checkPoolReference("spec.poolRef", spec?.poolRef, errors, requestVersion);
   return errors;
 }
 

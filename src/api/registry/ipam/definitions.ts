@@ -2,62 +2,63 @@
 import { GlobalInClusterIPPoolSchema, InClusterIPPoolSchema, IPAddressClaimSchema, PoolAddressSchema } from "../../schema/kinds/ipam";
 import { AGE_COLUMN, ageOf, column, NAME_COLUMN, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
-import { type ColumnDefinition, defineResource, type ResourceDefinition } from "../resource";
+import { type Cell, type ColumnDefinition, defineResource, type ResourceDefinition } from "../resource";
 import { addressStrategy } from "./address-strategy";
 import { claimStrategy } from "./claim-strategy";
 import { type AddressClaim, type AddressPool, CLAIM_VERSION, IPAM_GROUP, type PoolAddress, POOL_VERSION, type PoolKind } from "./ipam";
 import { poolStrategy } from "./pool-strategy";
 
-/** Served until Cluster API 1.16. Its conditions have the same members, and a severity besides. */
-const EARLIER_CLAIM_VERSION = "v1beta1";
-
-/** The text of a CRD that says no other one (upstream: apiextensions). */
-function deprecated(kind: string): Record<string, string> {
-  return {
-    [EARLIER_CLAIM_VERSION]: `${IPAM_GROUP}/${EARLIER_CLAIM_VERSION} ${kind} is deprecated; use ${IPAM_GROUP}/${CLAIM_VERSION} ${kind}`,
-  };
-}
-
 const CATEGORIES = ["cluster-api"];
 const POOL_NAME = column("Pool Name", "Name of the pool that the address is to come from.");
 const POOL_KIND = column("Pool Kind", "Kind of this pool.");
 
-export const addressClaimsDefinition = defineResource<AddressClaim>({
+/** What is the same in every version. */
+export const CLAIMS = {
   ...COMMON,
   group: IPAM_GROUP,
-  versions: [CLAIM_VERSION, EARLIER_CLAIM_VERSION],
-  deprecations: deprecated("IPAddressClaim"),
   resource: "ipaddressclaims",
   singular: "ipaddressclaim",
   kind: "IPAddressClaim",
   categories: CATEGORIES,
   subresources: ["status"],
-  schema: IPAddressClaimSchema,
   columns: [NAME_COLUMN, POOL_NAME, POOL_KIND, AGE_COLUMN],
-  cells: (claim, now) => [nameOf(claim), claim.spec?.poolRef?.name ?? "", claim.spec?.poolRef?.kind ?? "", ageOf(claim, now)],
+  cells: (claim: AddressClaim, now: number): Cell[] => {
+    const { name = "", kind = "" } = claim.spec?.poolRef ?? {};
+    return [nameOf(claim), name, kind, ageOf(claim, now)];
+  },
   strategy: claimStrategy,
   returnsDeletedObject: true,
   generation: "spec",
-});
+} satisfies Partial<ResourceDefinition<AddressClaim>>;
 
-export const poolAddressesDefinition = defineResource<PoolAddress>({
+/** As `CLAIMS`. */
+export const POOL_ADDRESSES = {
   ...COMMON,
   group: IPAM_GROUP,
-  versions: [CLAIM_VERSION, EARLIER_CLAIM_VERSION],
-  deprecations: deprecated("IPAddress"),
   resource: "ipaddresses",
   singular: "ipaddress",
   kind: "IPAddress",
   categories: CATEGORIES,
-  schema: PoolAddressSchema,
   columns: [NAME_COLUMN, column("Address", "The address."), POOL_NAME, POOL_KIND, AGE_COLUMN],
-  cells: (address, now) => {
+  cells: (address: PoolAddress, now: number): Cell[] => {
     const { address: text = "", poolRef } = address.spec ?? {};
     return [nameOf(address), text, poolRef?.name ?? "", poolRef?.kind ?? "", ageOf(address, now)];
   },
   strategy: addressStrategy,
   returnsDeletedObject: true,
   generation: "spec",
+} satisfies Partial<ResourceDefinition<PoolAddress>>;
+
+export const addressClaimsDefinition = defineResource<AddressClaim>({
+  ...CLAIMS,
+  versions: [CLAIM_VERSION],
+  schema: IPAddressClaimSchema,
+});
+
+export const poolAddressesDefinition = defineResource<PoolAddress>({
+  ...POOL_ADDRESSES,
+  versions: [CLAIM_VERSION],
+  schema: PoolAddressSchema,
 });
 
 const count = (name: string, description: string): ColumnDefinition => ({ name, type: "integer", format: "", description, priority: 0 });

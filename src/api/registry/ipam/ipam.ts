@@ -6,6 +6,8 @@ import { OWN_DOMAIN } from "../../meta/own-annotation";
 export const IPAM_GROUP = "ipam.cluster.x-k8s.io";
 /** Of claims and addresses; the preferred one of the group. */
 export const CLAIM_VERSION = "v1beta2";
+/** Of claims and addresses, too; served until Cluster API 1.16. */
+export const EARLIER_CLAIM_VERSION = "v1beta1";
 export const POOL_VERSION = "v1alpha2";
 
 export const CLAIM_FINALIZER = `${IPAM_GROUP}/ReleaseAddress`;
@@ -34,9 +36,30 @@ export interface PoolReference {
   apiGroup?: string;
 }
 
+/** A condition as Cluster API had them before; its reason and message are absent where it is True. */
+export interface EarlierCondition {
+  type: string;
+  status: string;
+  severity?: string;
+  lastTransitionTime: string;
+  reason?: string;
+  message?: string;
+}
+
 export interface AddressClaim extends KubeObject {
   spec?: { clusterName?: string; poolRef?: PoolReference };
-  status?: { addressRef?: { name?: string }; conditions?: Condition[] };
+  status?: {
+    addressRef?: { name?: string };
+    conditions?: Condition[];
+    /** what clients of v1beta1 read */
+    deprecated?: { v1beta1?: { conditions?: EarlierCondition[] } };
+  };
+}
+
+/** A claim in v1beta1. */
+export interface EarlierClaim extends KubeObject {
+  spec?: AddressClaim["spec"];
+  status?: { addressRef?: { name?: string }; conditions?: EarlierCondition[]; v1beta2?: { conditions?: Condition[] } };
 }
 
 export interface PoolAddress extends KubeObject {
@@ -93,6 +116,11 @@ export function poolText(key: PoolKey): string {
 
 export function isPaused({ metadata }: KubeObject): boolean {
   return metadata?.annotations?.[PAUSED_ANNOTATION] !== undefined;
+}
+
+/** The NAT domain that an object is in; "" = none. */
+export function natDomainOf({ metadata }: KubeObject): string {
+  return metadata?.annotations?.[NAT_DOMAIN] ?? "";
 }
 
 /** The object has the finalizer, whatever a client wrote. */

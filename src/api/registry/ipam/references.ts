@@ -1,6 +1,6 @@
 /** What claims and addresses name: the rules and texts of their CRDs' schemas. */
 import { type FieldError, invalidValue, required, tooLong } from "../../meta/field-errors";
-import type { PoolReference } from "./ipam";
+import { EARLIER_CLAIM_VERSION, type PoolReference } from "./ipam";
 
 const NAME_MAX = 253;
 const KIND_MAX = 63;
@@ -13,7 +13,17 @@ export function checkLength(field: string, value: string, charactersMax: number,
   if (value.length > charactersMax) errors.push(tooLong(field, `may not be more than ${charactersMax} bytes`));
 }
 
-export function checkPoolReference(field: string, reference: PoolReference | undefined, errors: FieldError[]): void {
+/** @param version of the request; v1beta1 knows no patterns, and a pool may have no API group there */
+export function checkPoolReference(
+  field: string,
+  reference: PoolReference | undefined,
+  errors: FieldError[],
+  version: string | undefined,
+): void {
+  if (version === EARLIER_CLAIM_VERSION) {
+    for (const member of ["name", "kind"] as const) if (!reference?.[member]) errors.push(required(`${field}.${member}`));
+    return;
+  }
   check(`${field}.name`, reference?.name, { pattern: NAME, printed: NAME_PATTERN, charactersMax: NAME_MAX }, errors);
   check(`${field}.kind`, reference?.kind, { pattern: KIND, printed: KIND_PATTERN, charactersMax: KIND_MAX }, errors);
   check(`${field}.apiGroup`, reference?.apiGroup, { pattern: NAME, printed: NAME_PATTERN, charactersMax: NAME_MAX }, errors);

@@ -1,6 +1,6 @@
 /** ipam.cluster.x-k8s.io: claims of Cluster API (v1.14), pools of its in-cluster provider (v1alpha2). Upstream they are CRDs, so protobuf has none of them. */
 import { Condition, ObjectMeta } from "../meta";
-import { always, bool, int32, int64, keyedListOf, kind, listOf, message, plain, pointer, ref, required, string } from "../dsl";
+import { always, bool, int32, int64, keyedListOf, kind, listOf, message, plain, pointer, ref, required, string, time } from "../dsl";
 import type { MessageSchema } from "../types";
 
 const PREFIX = "io.x-k8s.cluster.ipam";
@@ -36,11 +36,37 @@ const IPAddressClaimSpec: MessageSchema = message(
   { description: "What is claimed. It cannot be changed." },
 );
 
+const EarlierCondition: MessageSchema = message(
+  `${PREFIX}.v1beta1.Condition`,
+  {
+    type: required(1, string, "Type of the condition."),
+    status: required(2, string, "True, False, or Unknown."),
+    severity: plain(3, string, "Error, Warning or Info, where the status is False."),
+    lastTransitionTime: always(4, time, "When the status changed last.", { required: true }),
+    reason: plain(5, string, "Why, as one word; absent where the status is True."),
+    message: plain(6, string, "Why, as a sentence."),
+  },
+  { description: "What is known of an object, in the form of Cluster API before 1.11." },
+);
+
+const EarlierStatus: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressClaimV1Beta1DeprecatedStatus`,
+  { conditions: plain(1, listOf(ref(EarlierCondition)), "What clients of v1beta1 read as conditions.") },
+  { description: "What v1beta1 has in a form of its own." },
+);
+
+const DeprecatedStatus: MessageSchema = message(
+  `${PREFIX}.v1beta2.IPAddressClaimDeprecatedStatus`,
+  { v1beta1: pointer(1, ref(EarlierStatus), "What v1beta1 has in a form of its own.") },
+  { description: "What earlier versions have in a form of their own." },
+);
+
 const IPAddressClaimStatus: MessageSchema = message(
   `${PREFIX}.v1beta2.IPAddressClaimStatus`,
   {
     conditions: plain(1, keyedListOf(Condition, "type"), "Ready says whether the claim has its address."),
     addressRef: plain(2, ref(AddressReference), "The address of the claim."),
+    deprecated: pointer(3, ref(DeprecatedStatus), "What earlier versions have in a form of their own."),
   },
   { description: "What became of a claim." },
 );
@@ -66,6 +92,64 @@ const IPAddressSpec: MessageSchema = message(
 export const PoolAddressSchema: MessageSchema = kind(`${PREFIX}.v1beta2.IPAddress`, "An address of a pool that a claim has.", {
   metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
   spec: plain(2, ref(IPAddressSpec), "The address.", { required: true }),
+});
+
+const EarlierPoolReference: MessageSchema = message(
+  `${PREFIX}.v1beta1.TypedLocalObjectReference`,
+  {
+    apiGroup: plain(1, string, "API group of the pool."),
+    kind: required(2, string, "Kind of the pool."),
+    name: required(3, string, "Name of the pool."),
+  },
+  { description: "Names a pool; one of a namespaced kind lies in the namespace of the object." },
+);
+
+const EarlierClaimSpec: MessageSchema = message(
+  `${PREFIX}.v1beta1.IPAddressClaimSpec`,
+  {
+    clusterName: plain(1, string, "The cluster that the address is for."),
+    poolRef: always(2, ref(EarlierPoolReference), "The pool that the address is to come from.", { required: true }),
+  },
+  { description: "What is claimed. It cannot be changed." },
+);
+
+const LaterStatus: MessageSchema = message(
+  `${PREFIX}.v1beta1.IPAddressClaimV1Beta2Status`,
+  { conditions: plain(1, keyedListOf(Condition, "type"), "What clients of v1beta2 read as conditions.") },
+  { description: "What v1beta2 has in a form of its own." },
+);
+
+const EarlierClaimStatus: MessageSchema = message(
+  `${PREFIX}.v1beta1.IPAddressClaimStatus`,
+  {
+    addressRef: plain(1, ref(AddressReference), "The address of the claim."),
+    conditions: plain(2, listOf(ref(EarlierCondition)), "Ready says whether the claim has its address."),
+    v1beta2: pointer(3, ref(LaterStatus), "What v1beta2 has in a form of its own."),
+  },
+  { description: "What became of a claim." },
+);
+
+export const EarlierIPAddressClaimSchema: MessageSchema = kind(`${PREFIX}.v1beta1.IPAddressClaim`, "A wish for one address of a pool.", {
+  metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
+  spec: plain(2, ref(EarlierClaimSpec), "What is claimed.", { required: true }),
+  status: plain(3, ref(EarlierClaimStatus), "What became of it."),
+});
+
+const EarlierAddressSpec: MessageSchema = message(
+  `${PREFIX}.v1beta1.IPAddressSpec`,
+  {
+    claimRef: always(1, ref(ClaimReference), "The claim that has the address.", { required: true }),
+    poolRef: always(2, ref(EarlierPoolReference), "The pool that the address comes from.", { required: true }),
+    address: required(3, string, "The address."),
+    prefix: pointer(4, int32, "Length of the prefix of its network.", { required: true }),
+    gateway: plain(5, string, "The gateway of its network."),
+  },
+  { description: "An address of a pool. It cannot be changed." },
+);
+
+export const EarlierPoolAddressSchema: MessageSchema = kind(`${PREFIX}.v1beta1.IPAddress`, "An address of a pool that a claim has.", {
+  metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
+  spec: plain(2, ref(EarlierAddressSpec), "The address.", { required: true }),
 });
 
 const InClusterIPPoolSpec: MessageSchema = message(

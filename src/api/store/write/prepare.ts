@@ -49,7 +49,7 @@ function prepared(request: WriteRequest, current: StoredObject | undefined, fact
 }
 
 function writerOf(options: WriteOptions, subresource: Subresource, { definition, representations }: PrepareFacts): FieldWriter {
-  const served = representations.find((other) => other.group === options.group) ?? definition;
+  const served = representations.find(({ group, versions }) => group === options.group && versions.includes(options.version)) ?? definition;
   return { served, version: options.version, forms: [definition, ...representations], subresource, manager: options.fieldManager };
 }
 

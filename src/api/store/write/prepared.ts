@@ -48,5 +48,5 @@ export function refuse(status: Status, warnings: string[] = []): Prepared {
 }
 
 export function contextOf(options: WriteOptions, facts: PrepareFacts): StrategyContext {
-  return { ...facts.context(), requestGroup: options.group };
+  return { ...facts.context(), requestGroup: options.group, requestVersion: options.version };
 }

@@ -119,6 +119,19 @@ describe("reports", () => {
     await later.until(() => later.object("kubernetes")?.spec?.cidrs?.length === 2);
   });
 
+  it("upgrade that would meet a pool: reported, and made when the pool is gone", async () => {
+    const world = new CoordinatorWorld({ ranges: [V4, V6] });
+    world.storage.contents = (await visited(undefined, [V4])).storage.contents;
+    world.metPool = 'overlaps with InClusterIPPool "ns/p"';
+    await world.run(world.coordinator.maintain());
+    expect(told(world)).toMatchObject([
+      { note: `The default ServiceCIDR can not be upgraded from ${V4} to dual stack [${V4} ${V6}] : overlaps with InClusterIPPool "ns/p"` },
+    ]);
+    expect(world.object("kubernetes")?.spec?.cidrs).toEqual([V4]);
+    world.metPool = undefined;
+    await world.until(() => world.object("kubernetes")?.spec?.cidrs?.length === 2);
+  });
+
   it("conditions that cannot be written: each reported once while it is tried again", async () => {
     const world = await visited(undefined, [V4]);
     await world.run(world.create("more", ["10.7.0.0/24"]));

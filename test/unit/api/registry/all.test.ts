@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  definitionIn,
   definitionOf,
   definitions,
   representationsOf,
@@ -39,46 +40,49 @@ const COLUMNS: Record<string, string> = {
   GlobalInClusterIPPool: "Name, Addresses, Total: integer, Free: integer, Used: integer, Age",
 };
 
-describe.each(definitions.map((definition) => [`${definition.group}/${definition.resource}`, definition] as const))(
-  "%s",
-  (_, definition) => {
-    it("an empty object: one cell for each column", () => {
-      expect(definition.cells({}, 0)).toHaveLength(definition.columns.length);
-    });
+describe.each(
+  definitions.map((definition) => [`${definition.group}/${definition.versions.join()}/${definition.resource}`, definition] as const),
+)("%s", (_, definition) => {
+  it("an empty object: one cell for each column", () => {
+    expect(definition.cells({}, 0)).toHaveLength(definition.columns.length);
+  });
 
-    it("columns: Name alone has the format name", () => {
-      expect(definition.columns.filter((column) => column.format === "name").map((column) => column.name)).toEqual(["Name"]);
-    });
+  it("columns: Name alone has the format name", () => {
+    expect(definition.columns.filter((column) => column.format === "name").map((column) => column.name)).toEqual(["Name"]);
+  });
 
-    it("columns: upstream's names, types and priorities", () => {
-      const shown = definition.columns.map(
-        ({ name, type, priority }) => name + (priority === 0 ? "" : " (wide)") + (type === "string" ? "" : `: ${type}`),
-      );
-      expect(shown.join(", ")).toBe(COLUMNS[`${definition.kind} of ${definition.group}`] ?? COLUMNS[definition.kind]);
-    });
+  it("columns: upstream's names, types and priorities", () => {
+    const shown = definition.columns.map(
+      ({ name, type, priority }) => name + (priority === 0 ? "" : " (wide)") + (type === "string" ? "" : `: ${type}`),
+    );
+    expect(shown.join(", ")).toBe(COLUMNS[`${definition.kind} of ${definition.group}`] ?? COLUMNS[definition.kind]);
+  });
 
-    it("fieldLabels: those of the selectable fields", () => {
-      expect(Object.keys(definition.selectableFields({})).sort()).toEqual([...definition.fieldLabels].sort());
-    });
+  it("fieldLabels: those of the selectable fields", () => {
+    expect(Object.keys(definition.selectableFields({})).sort()).toEqual([...definition.fieldLabels].sort());
+  });
 
-    it("schema: has the name of the kind, and a status when there is the subresource", () => {
-      expect(definition.schema.name.endsWith(`.${definition.kind}`)).toBe(true);
-      expect(definition.schema.isKind).toBe(true);
-      expect(definition.subresources.includes("status")).toBe(definition.schema.byName.has("status"));
-    });
+  it("schema: has the name of the kind, and a status when there is the subresource", () => {
+    expect(definition.schema.name.endsWith(`.${definition.kind}`)).toBe(true);
+    expect(definition.schema.isKind).toBe(true);
+    expect(definition.subresources.includes("status")).toBe(definition.schema.byName.has("status"));
+  });
 
-    it("definitionOf: finds the definition by group and resource", () => {
-      expect(definitionOf(definition.group, definition.resource)).toBe(definition);
-    });
+  it("definitionIn: finds the definition by group, version and resource; definitionOf the stored one of the resource", () => {
+    const { group, resource, versions, representationOf: stored } = definition;
+    for (const version of versions) expect(definitionIn(group, version, resource)).toBe(definition);
+    const isOwn = stored?.group !== group || stored.resource !== resource;
+    expect(definitionOf(group, resource)).toBe(isOwn ? definition : definitionOf(stored.group, stored.resource));
+  });
 
-    it("singular: the kind in lower case", () => {
-      expect(definition.singular).toBe(definition.kind.toLowerCase());
-    });
-  },
-);
+  it("singular: the kind in lower case", () => {
+    expect(definition.singular).toBe(definition.kind.toLowerCase());
+  });
+});
 
-it("definitions: each group and resource once", () => {
-  expect(new Set(definitions.map(({ group, resource }) => `${group}/${resource}`)).size).toBe(definitions.length);
+it("definitions: each group, version and resource once", () => {
+  const all = definitions.flatMap(({ group, resource, versions }) => versions.map((version) => `${group}/${version}/${resource}`));
+  expect(new Set(all).size).toBe(all.length);
 });
 
 it("flags of each kind: upstream's", () => {
@@ -116,8 +120,10 @@ it("ipam.cluster.x-k8s.io: comes last and has no short names, so that ipaddresse
   expect(groups.at(-1)).toBe("ipam.cluster.x-k8s.io");
   const own = definitions.filter(({ group }) => group === "ipam.cluster.x-k8s.io");
   expect(own.map(({ kind, versions, shortNames, categories }) => [kind, versions.join(), shortNames.join(), categories.join()])).toEqual([
-    ["IPAddressClaim", "v1beta2,v1beta1", "", "cluster-api"],
-    ["IPAddress", "v1beta2,v1beta1", "", "cluster-api"],
+    ["IPAddressClaim", "v1beta2", "", "cluster-api"],
+    ["IPAddress", "v1beta2", "", "cluster-api"],
+    ["IPAddressClaim", "v1beta1", "", "cluster-api"],
+    ["IPAddress", "v1beta1", "", "cluster-api"],
     ["InClusterIPPool", "v1alpha2", "", "cluster-api"],
     ["GlobalInClusterIPPool", "v1alpha2", "", "cluster-api"],
   ]);

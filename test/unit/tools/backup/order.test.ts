@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { inReadingOrder, inRestoreOrder, isBackedUp, typeName } from "../../../../src/tools/backup/order";
-import { definitions } from "../../../../src/api/registry/all";
+import { storedDefinitions } from "../../../../src/api/registry/all";
 
-const types = definitions.map(({ group, resource, kind, namespaced, versions, subresources }) => ({
+const types = storedDefinitions.map(({ group, resource, kind, namespaced, versions, subresources }) => ({
   group,
   resource,
   kind,
@@ -14,7 +14,7 @@ const types = definitions.map(({ group, resource, kind, namespaced, versions, su
 it("served types: backed up except both of Events and Clusters, each store once", () => {
   const names = types.filter(isBackedUp).map(typeName).sort();
   expect(names).toEqual(
-    definitions
+    storedDefinitions
       .filter(({ resource }) => resource !== "events" && resource !== "clusters")
       .map(typeName)
       .sort(),

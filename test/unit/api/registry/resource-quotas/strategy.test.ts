@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ResourceQuota } from "../../../../../src/api/meta/kubernetes";
-import { definitions } from "../../../../../src/api/registry/all";
+import { storedDefinitions } from "../../../../../src/api/registry/all";
 import { resourceQuotasDefinition as definition } from "../../../../../src/api/registry/resource-quotas/definition";
 import { usageRules } from "../../../../../src/api/registry/resource-quotas/usage";
 import { create, NOW, update, updateStatus } from "../outcomes";
@@ -167,7 +167,7 @@ it("columns: used and hard of each name in order, limits of compute resources ap
 });
 
 it("names of quotas: count/ for every namespaced resource but events, and the older names", () => {
-  const names = definitions.flatMap((one) => {
+  const names = storedDefinitions.flatMap((one) => {
     const rules = usageRules(one);
     return rules ? [...rules.counted, ...rules.measured] : [];
   });

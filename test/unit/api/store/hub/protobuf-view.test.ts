@@ -95,7 +95,7 @@ function normal(item: object, schema: ResourceDefinition["schema"]): unknown {
   return decoded.ok ? decoded.value.value : decoded.error;
 }
 
-/** Of events in two groups the stored form is that of core. */
+/** Of events in two groups, and of claims in two versions, one form is stored. */
 function storedSchemaOf({ representationOf, schema }: ResourceDefinition): ResourceDefinition["schema"] {
   return representationOf ? (definitionOf(representationOf.group, representationOf.resource)?.schema ?? schema) : schema;
 }

@@ -1,0 +1,109 @@
+/**
+ * The part of the store of ServiceCIDRs that keeps ranges of Services apart from pools. A range is known as under way before the book is asked about it
+ * (`underWay`), until its write has ended; behind that its object says the same. A pool is in the book before its write reads the ranges, those under way
+ * included (guarded-pools.ts). So of a range and a pool that come at once, one meets the other, or both do.
+ *
+ *   the range dies behind      what there is         what a pool meets
+ *   its entry under way        nothing               nothing: the object that dies carries nothing out
+ *   its commit                 its object            the object
+ */
+import { invalidValue } from "../api/meta/field-errors";
+import type { ServiceCIDR } from "../api/meta/kubernetes";
+import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
+import { natDomainOf, poolText } from "../api/registry/ipam/ipam";
+import { serviceCIDRsDefinition } from "../api/registry/service-cidrs/definition";
+import type { PoolAnswer, RangeOfServices } from "../api/rpc/pool-book";
+import { isProgramFault } from "../api/rpc/program-fault";
+import type { ProposedChange, StoreExtension } from "../api/store/state/extension";
+import { type AskedBookPorts, askPastLost } from "./asked-book";
+import { factsOfRange } from "./pool-facts";
+
+export interface GuardedRangesPorts extends AskedBookPorts {
+  /** Whether the cluster ever had a pool, or an address of one; in doubt it had. Both are known before they read the ranges. Never rejects. */
+  hasPools(): Promise<boolean>;
+}
+
+const RETRY_AFTER_SECONDS = 1;
+
+export class GuardedRanges {
+  /** what of each write has been compared */
+  readonly #compared = new WeakMap<object, string>();
+  readonly #underWay = new Map<object, RangeOfServices>();
+
+  constructor(private readonly ports: GuardedRangesPorts) {}
+
+  /** Ranges whose writes have not ended. */
+  get underWay(): readonly RangeOfServices[] {
+    return [...this.#underWay.values()];
+  }
+
+  around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
+    // Method by method, because `inner` is an instance of a class.
+    return {
+      admit: (change, operation) => {
+        const range = rangeToCompare(change);
+        if (range && this.#compared.get(operation) !== JSON.stringify(range))
+          return { kind: "wait", supply: () => this.#compare(range, change.after as ServiceCIDR, operation) };
+        return inner.admit?.(change, operation) ?? { kind: "go" };
+      },
+      committed: (change, operation) => inner.committed?.(change, operation),
+      abandon: (operation) => inner.abandon?.(operation),
+      sealTurn: () => inner.sealTurn?.(),
+      turnEnding: () => inner.turnEnding?.(),
+      turnCommitted: () => inner.turnCommitted?.(),
+      writeUndone: () => inner.writeUndone?.(),
+      turnLost: () => inner.turnLost?.(),
+      settled: (operation) => inner.settled?.(operation) ?? Promise.resolve(),
+      ended: (operation) => {
+        inner.ended?.(operation);
+        this.#underWay.delete(operation);
+      },
+    };
+  }
+
+  /**
+   * What the range would meet, as the end of a sentence; undefined = nothing. For ranges that pools see already, without a write.
+   *
+   * @throws where the book does not answer
+   */
+  async met(range: RangeOfServices): Promise<string | undefined> {
+    if (!(await this.ports.hasPools())) return undefined;
+    return textOf(await askPastLost(this.ports, { does: "meet", ranges: factsOfRange(range) }));
+  }
+
+  async #compare(range: RangeOfServices, { metadata, spec }: ServiceCIDR, operation: object): Promise<Status | undefined> {
+    this.#underWay.set(operation, range);
+    try {
+      const met = await this.met(range);
+      this.#compared.set(operation, JSON.stringify(range));
+      if (met === undefined) return undefined;
+      return invalid(serviceCIDRsDefinition, metadata?.name ?? "", [invalidValue("spec.cidrs", spec?.cidrs ?? [], met)]);
+    } catch (error) {
+      if (isProgramFault(error)) throw error;
+      return serviceUnavailable("the range cannot be compared with the pools of the cluster now, try again later", RETRY_AFTER_SECONDS);
+    }
+  }
+}
+
+/** What a write adds to the addresses of Services; undefined = nothing. */
+function rangeToCompare({ after, before }: ProposedChange): RangeOfServices | undefined {
+  if (!after) return undefined;
+  const { metadata, spec } = after as ServiceCIDR;
+  const natDomain = natDomainOf(after);
+  const known = before && natDomainOf(before) === natDomain ? ((before as ServiceCIDR).spec?.cidrs ?? []) : [];
+  const cidrs = (spec?.cidrs ?? []).filter((cidr) => !known.includes(cidr));
+  return cidrs.length > 0 ? { name: metadata?.name ?? "", natDomain, cidrs } : undefined;
+}
+
+function textOf(answer: PoolAnswer): string | undefined {
+  switch (answer.kind) {
+    case "done":
+      return undefined;
+    case "overlaps":
+      return `overlaps with ${poolText(answer.pool)}`;
+    case "held":
+      return `IPAddress ${JSON.stringify(answer.by)} of ${poolText(answer.pool)} has ${answer.address}`;
+    default:
+      throw new Error(`the book of pools answers ${answer.kind}`);
+  }
+}

@@ -10,6 +10,8 @@ import {
   type ObservedServiceCIDR,
 } from "../../src/tools/check/observed";
 import type { NodePortsView } from "../../src/tools/check/node-port-rows";
+import { observedClaim, observedPool, observedPoolAddress, type ObservedPools, POOL_ADDRESS } from "../../src/tools/check/pools";
+import type { AddressPool } from "../../src/api/registry/ipam/ipam";
 import type { SliceControllerView } from "../../src/tools/check/slices";
 import { advertisedIn } from "../../src/tools/check/surroundings";
 import type { ServiceEndpoint } from "../../src/tools/check/wanted-endpoints";
@@ -24,6 +26,8 @@ const NODE_PORTS_PATH = "/check/nodeports";
 const SLICE_CONTROLLER_PATH = "/check/slices";
 const NODES_PATH = "/api/v1/nodes";
 const PODS_PATH = "/api/v1/pods";
+const POOLS_PATH = "/apis/ipam.cluster.x-k8s.io/v1alpha2";
+const CLAIMS_PATH = "/apis/ipam.cluster.x-k8s.io/v1beta2";
 const SLICES_PATH = "/apis/discovery.k8s.io/v1/endpointslices";
 
 export function apiSource(api: Api): CheckSource {
@@ -60,6 +64,7 @@ export function apiSource(api: Api): CheckSource {
       const answer = await api.get(NODE_PORTS_PATH);
       return isHidden(answer) ? undefined : valueOf<NodePortsView>(NODE_PORTS_PATH, answer).rows;
     },
+    pools: () => poolsOf(api),
     sliceController: async () => {
       const answer = await api.get(SLICE_CONTROLLER_PATH);
       return isHidden(answer) ? undefined : valueOf<SliceControllerView>(SLICE_CONTROLLER_PATH, answer);
@@ -69,8 +74,25 @@ export function apiSource(api: Api): CheckSource {
   };
 }
 
-function each<T>(observed: (object: T) => T): (object: T) => T[] {
+function each<T, U>(observed: (object: T) => U): (object: T) => U[] {
   return (object) => [observed(object)];
+}
+
+/** Pools come before what is taken from them, and addresses are told to their claims. */
+async function poolsOf(api: Api): Promise<ObservedPools | undefined> {
+  const poolsOfKind = (kind: "InClusterIPPool" | "GlobalInClusterIPPool") =>
+    readable(api, kind, `${POOLS_PATH}/${kind.toLowerCase()}s`, (pool: AddressPool) => [observedPool(kind, pool)]);
+  const namespaced = await poolsOfKind("InClusterIPPool");
+  const global = await poolsOfKind("GlobalInClusterIPPool");
+  const claims = await readable(api, "IPAddressClaim", `${CLAIMS_PATH}/ipaddressclaims`, each(observedClaim));
+  const addresses = await readable(api, POOL_ADDRESS, `${CLAIMS_PATH}/ipaddresses`, each(observedPoolAddress));
+  if (!namespaced || !global || !claims || !addresses) return undefined;
+  return {
+    pools: [...namespaced.objects, ...global.objects],
+    claims: claims.objects,
+    addresses: addresses.objects,
+    unreadable: [namespaced, global, claims, addresses].flatMap(({ unreadable }) => unreadable),
+  };
 }
 
 /** undefined: not served, or hidden from this client */

@@ -6,9 +6,10 @@ import type { CheckOutcome } from "./run";
 const LINES_MAX = 200;
 
 export function reportText({ server, checked, wrong, notices, unchecked, repaired }: CheckOutcome): string {
-  const { services, ipAddresses, serviceCIDRs, owners, rows } = checked;
+  const { services, ipAddresses, serviceCIDRs, owners, rows, pools, claims } = checked;
   const counts = [`${services} Services`, `${ipAddresses} IPAddresses`, `${serviceCIDRs} ServiceCIDRs`];
   if (owners > 0) counts.push(`${owners} owners with ${rows} rows`);
+  if (pools !== undefined) counts.push(`${pools} pools with ${claims ?? 0} claims`);
   return [
     `${server}: ${counts.join(", ")}`,
     ...section("Repaired", repaired ?? []),

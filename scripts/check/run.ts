@@ -24,7 +24,7 @@ export interface CheckOutcome extends CheckReport {
 export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutcome> {
   const source = apiSource(api);
   let readings = 0;
-  const parts = 7;
+  const parts = 8;
   const counted = <T>(read: () => Promise<T>) => {
     return async (): Promise<T> => {
       const value = await read();
@@ -41,6 +41,7 @@ export async function runCheck({ api, progress }: CheckTask): Promise<CheckOutco
       surroundings: counted(source.surroundings),
       owners: counted(source.owners),
       nodePortRows: counted(source.nodePortRows),
+      pools: counted(source.pools),
       // read behind the others, and only when some Service has a selector
       sliceController: source.sliceController,
       pods: source.pods,

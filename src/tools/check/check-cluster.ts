@@ -22,6 +22,7 @@ import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import { wrongNodePortRows } from "./node-port-rows";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
+import { type ObservedPools, wrongPools } from "./pools";
 import { lookAtSlices, type SliceSource } from "./slices";
 import { type NamedRanges, overlaps, type Surroundings, untold } from "./surroundings";
 import type { CheckFinding, Suspicion } from "./suspicion";
@@ -41,10 +42,21 @@ export interface CheckSource extends SliceSource {
   owners(): Promise<ObservedOwners | undefined>;
   /** undefined: the server is not Servicenet, and its allocator of node ports shows nothing */
   nodePortRows(): Promise<readonly NodePortRow[] | undefined>;
+  /** undefined: not served, or the client may not see all of them */
+  pools(): Promise<ObservedPools | undefined>;
 }
 
 export interface CheckReport {
-  checked: { services: number; ipAddresses: number; serviceCIDRs: number; owners: number; rows: number };
+  /** `pools` and `claims`: where there are any */
+  checked: {
+    services: number;
+    ipAddresses: number;
+    serviceCIDRs: number;
+    owners: number;
+    rows: number;
+    pools?: number;
+    claims?: number;
+  };
   /** violations that lasted */
   wrong: CheckFinding[];
   /** nothing is broken */
@@ -121,7 +133,7 @@ function stillStanding(standing: readonly Standing[], { suspicions, silent }: Lo
 }
 
 async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
-  const [listedServices, listedAddresses, listedCIDRs, ranges, surroundings, owners, nodePortRows] = await Promise.all([
+  const [listedServices, listedAddresses, listedCIDRs, ranges, surroundings, owners, nodePortRows, pools] = await Promise.all([
     source.services(),
     source.ipAddresses(),
     source.serviceCIDRs(),
@@ -129,11 +141,12 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
     source.surroundings(),
     source.owners(),
     source.nodePortRows(),
+    source.pools(),
   ]);
   const { objects: services } = listedServices;
   const ipAddresses = listedAddresses?.objects;
   const serviceCIDRs = listedCIDRs?.objects;
-  const unreadable = new Set([listedServices, listedAddresses, listedCIDRs].flatMap((listed) => listed?.unreadable ?? []));
+  const unreadable = new Set([listedServices, listedAddresses, listedCIDRs, pools].flatMap((listed) => listed?.unreadable ?? []));
   const unchecked: string[] = [];
   const suspicions = [
     ...unreadableObjects(unreadable),
@@ -157,6 +170,8 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
     if (ipAddresses) suspicions.push(...wrongRows({ services, ipAddresses, unreadable }, owners, givingOut));
   }
   if (nodePortRows) suspicions.push(...wrongNodePortRows({ services, unreadable }, nodePortRows));
+  // Pools of another server may overlap on purpose.
+  if (owners && pools) suspicions.push(...wrongPools(pools, serviceCIDRs));
   const slices = await lookAtSlices(source, services, surroundings.nodes);
   return {
     suspicions: [...suspicions, ...slices.suspicions],
@@ -168,6 +183,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
       serviceCIDRs: serviceCIDRs?.length ?? 0,
       owners: owners?.owners.length ?? 0,
       rows: owners?.owners.reduce((sum, { rows }) => sum + rows.length, 0) ?? 0,
+      ...(pools && pools.pools.length + pools.claims.length > 0 && { pools: pools.pools.length, claims: pools.claims.length }),
     },
   };
 }

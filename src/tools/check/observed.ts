@@ -144,7 +144,17 @@ function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}
   return { name, namespace, uid };
 }
 
-export type CheckedKind = "Service" | "IPAddress" | "ServiceCIDR" | "Node" | "Pod" | "EndpointSlice";
+export type CheckedKind =
+  | "Service"
+  | "IPAddress"
+  | "ServiceCIDR"
+  | "Node"
+  | "Pod"
+  | "EndpointSlice"
+  | "IPAddressClaim"
+  | "IPAddress.ipam"
+  | "InClusterIPPool"
+  | "GlobalInClusterIPPool";
 
 /** Whether a stored value has the judged members of its kind in the right types; their contents may be wrong. */
 export function isWhole(kind: CheckedKind, value: unknown): boolean {
@@ -168,6 +178,19 @@ export function isWhole(kind: CheckedKind, value: unknown): boolean {
         isRecord(value["metadata"]["labels"] ?? {}) && isListOf(status["conditions"], isRecord),
         isListOf(status["podIPs"], isPodIP),
         isListOf(spec["containers"], isContainer) && isListOf(spec["initContainers"], isContainer),
+      ].every(Boolean);
+    case "IPAddressClaim":
+      return isRecord(spec["poolRef"] ?? {}) && isRecord(status["addressRef"] ?? {}) && isListOf(status["conditions"], isRecord);
+    case "IPAddress.ipam":
+      return [
+        isRecord(spec["poolRef"] ?? {}) && isRecord(spec["claimRef"] ?? {}) && isText(spec["address"] ?? ""),
+        isListOf(value["metadata"]["ownerReferences"], isRecord),
+      ].every(Boolean);
+    case "InClusterIPPool":
+    case "GlobalInClusterIPPool":
+      return [
+        isListOf(spec["addresses"], isText) && isListOf(spec["excludedAddresses"], isText) && isText(spec["gateway"] ?? ""),
+        isRecord(value["metadata"]["annotations"] ?? {}) && isRecord(status["ipAddresses"] ?? {}),
       ].every(Boolean);
     case "EndpointSlice":
       return isRecord(value["metadata"]["labels"] ?? {}) && isListOf(value["endpoints"], isEndpoint) && isListOf(value["ports"], isRecord);

@@ -11,6 +11,8 @@ export type CheckRule =
   | "bitmap"
   /** every range of a ServiceCIDR has one owner */
   | "claim"
+  /** no address of a pool is held twice, or where another pool is, and each claim has its own */
+  | "pool"
   /** every stored object can be read */
   | "object"
   /** the EndpointSlices of a Service show the endpoints that its Pods are */

@@ -18,9 +18,13 @@ import {
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
 import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
+import { observedClaim, observedPool, observedPoolAddress, type ObservedPools, POOL_ADDRESS } from "../../tools/check/pools";
 import type { ListedEndpoints, SliceControllerView } from "../../tools/check/slices";
 import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
 import type { ServiceEndpoint } from "../../tools/check/wanted-endpoints";
+import type { StoredResource } from "../../api/registry/all";
+import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../api/registry/ipam/definitions";
+import type { AddressPool } from "../../api/registry/ipam/ipam";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import type { Endpoints, EndpointSlice, Pod } from "../../api/meta/kubernetes";
 import { badRequest, qualifiedResource, type Status } from "../../api/meta/status";
@@ -118,6 +122,26 @@ export class RpcSource implements CheckSource {
     return this.#call("services.nodePortRows", () => servicesStore(this.env, this.cluster).nodePortRows());
   }
 
+  async pools(): Promise<ObservedPools> {
+    const of = async <T, U>(kind: CheckedKind, definition: StoredResource, observed: (object: T) => U): Promise<Listed<U>> =>
+      this.#all(kind, await this.#used(definition.group, definition.resource), observed);
+    // Pools come before what is taken from them, and addresses are told to their claims.
+    const namespaced = await of("InClusterIPPool", poolDefinitions.InClusterIPPool, (pool: AddressPool) =>
+      observedPool("InClusterIPPool", pool),
+    );
+    const global = await of("GlobalInClusterIPPool", poolDefinitions.GlobalInClusterIPPool, (pool: AddressPool) =>
+      observedPool("GlobalInClusterIPPool", pool),
+    );
+    const claims = await of("IPAddressClaim", addressClaimsDefinition, observedClaim);
+    const addresses = await of(POOL_ADDRESS, poolAddressesDefinition, observedPoolAddress);
+    return {
+      pools: [...namespaced.objects, ...global.objects],
+      claims: claims.objects,
+      addresses: addresses.objects,
+      unreadable: [namespaced, global, claims, addresses].flatMap(({ unreadable }) => unreadable),
+    };
+  }
+
   /** The list of the cluster counts, or that of the variable. */
   async sliceController(): Promise<SliceControllerView> {
     const state = await lookAt(this.env, clusterName(this.cluster));
@@ -178,8 +202,8 @@ export class RpcSource implements CheckSource {
     return config.ok ? config.value.onlyRanges && [...config.value.onlyRanges] : undefined;
   }
 
-  async #all<T>(kind: CheckedKind, store: FeedStub | undefined, observed: (object: T) => T): Promise<Listed<T>> {
-    const listed = await this.#each<T, T>(kind, store, (object) => [observed(object)]);
+  async #all<T, U = T>(kind: CheckedKind, store: FeedStub | undefined, observed: (object: T) => U): Promise<Listed<U>> {
+    const listed = await this.#each<T, U>(kind, store, (object) => [observed(object)]);
     if (listed === "tooMany") throw this.#tooLarge();
     return listed;
   }

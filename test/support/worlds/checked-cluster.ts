@@ -1,6 +1,8 @@
 /** A small healthy cluster as a check sees it, to be damaged by tests. */
 import type { CheckSource } from "../../../src/tools/check/check-cluster";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "../../../src/tools/check/observed";
+import { observedClaim, observedPool, observedPoolAddress, type ObservedPools } from "../../../src/tools/check/pools";
+import type { AddressClaim, AddressPool, PoolAddress } from "../../../src/api/registry/ipam/ipam";
 import type { EndpointSlice, Pod } from "../../../src/api/meta/kubernetes";
 import type { NodePortRow } from "../../../src/addresses/rpc/repaired-node-ports";
 import type { SliceControllerView } from "../../../src/tools/check/slices";
@@ -17,8 +19,17 @@ export interface CheckedCluster {
   sliceController: SliceControllerView | undefined;
   pods: Pod[] | undefined;
   endpointSlices: EndpointSlice[] | undefined;
+  pools: PoolObjects | undefined;
   /** labels of stored objects of any kind that cannot be read */
   unreadable: string[];
+}
+
+/** Pools of namespaces, global ones, and what is taken from them. */
+export interface PoolObjects {
+  pools: AddressPool[];
+  globalPools: AddressPool[];
+  claims: AddressClaim[];
+  addresses: PoolAddress[];
 }
 
 /** The creation time of every test object, in milliseconds since the epoch. */
@@ -85,6 +96,21 @@ export function healthy(): CheckedCluster {
     sliceController: { running: true, batchMs: 0 },
     pods: [],
     endpointSlices: [],
+    pools: undefined,
+  };
+}
+
+function observedIn(objects: PoolObjects | undefined, unreadable: readonly string[]): ObservedPools | undefined {
+  if (!objects) return undefined;
+  const { pools, globalPools, claims, addresses } = objects;
+  return {
+    pools: [
+      ...pools.map((pool) => observedPool("InClusterIPPool", pool)),
+      ...globalPools.map((pool) => observedPool("GlobalInClusterIPPool", pool)),
+    ],
+    claims: claims.map(observedClaim),
+    addresses: addresses.map(observedPoolAddress),
+    unreadable: unreadable.filter((label) => !/^(Service|IPAddress|ServiceCIDR|Pod|EndpointSlice) /.test(label)),
   };
 }
 
@@ -100,6 +126,7 @@ export function sourceOf(cluster: () => CheckedCluster): CheckSource {
     surroundings: () => Promise.resolve(cluster().surroundings),
     owners: () => Promise.resolve(cluster().owners),
     nodePortRows: () => Promise.resolve(cluster().nodePortRows),
+    pools: () => Promise.resolve(observedIn(cluster().pools, cluster().unreadable)),
     sliceController: () => Promise.resolve(cluster().sliceController),
     pods: (kept) => listed("Pod", cluster().pods?.flatMap(kept)),
     endpointSlices: (kept) => listed("EndpointSlice", cluster().endpointSlices?.flatMap(kept)),

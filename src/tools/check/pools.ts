@@ -1,0 +1,249 @@
+/**
+ * Pools, claims and the addresses of pools as judgements of what the API shows. No address is held twice, or where another pool or a range of Services is,
+ * and each claim has its own. What the book of pools says beside its objects (src/pools/pool-book.ts) is not shown.
+ */
+import { keyOf } from "../../api/meta/object-key";
+import {
+  type AddressClaim,
+  type AddressPool,
+  isPaused,
+  keyOfPool,
+  natDomainOf,
+  type PoolAddress,
+  type PoolKey,
+  poolKeyOf,
+  type PoolKind,
+  poolText,
+} from "../../api/registry/ipam/ipam";
+import { formatAddress } from "../../core/net/address";
+import type { Family } from "../../core/net/family";
+import { type Interval, memberAt } from "../../core/net/interval";
+import { lastOf, prefixesIn } from "../../core/net/prefix";
+import { holdingOf } from "../../pools/held-addresses";
+import { areApart, factsOf, intervalsOf } from "../../pools/pool-facts";
+import { type Labelled, labelled, suspect } from "./objects";
+import type { ObservedServiceCIDR } from "./observed";
+import type { Suspicion } from "./suspicion";
+
+export interface ObservedPool {
+  readonly key: PoolKey;
+  readonly labelled: Labelled;
+  readonly family: Family;
+  /** what it gives out, in normal form */
+  readonly intervals: readonly Interval[];
+  /** "" = none */
+  readonly natDomain: string;
+  readonly keepsOutside: boolean;
+  readonly isPaused: boolean;
+  /** the count in its status */
+  readonly outOfRange: number;
+}
+
+export interface ObservedClaim {
+  readonly key: string;
+  readonly labelled: Labelled;
+  /** of this server; undefined = the claim is somebody else's to serve */
+  readonly pool: PoolKey | undefined;
+  /** the key of the address that its status names */
+  readonly addressKey: string | undefined;
+  readonly isReady: boolean;
+}
+
+export interface ObservedPoolAddress {
+  readonly key: string;
+  readonly labelled: Labelled;
+  /** of this server; undefined = somebody else's */
+  readonly pool: PoolKey | undefined;
+  readonly place: { readonly family: Family; readonly value: bigint } | undefined;
+  /** of its claim */
+  readonly claimKey: string;
+  /** uid of the claim that owns it; undefined = none does */
+  readonly owner: string | undefined;
+  readonly isDeleted: boolean;
+}
+
+export interface ObservedPools {
+  readonly pools: readonly ObservedPool[];
+  readonly claims: readonly ObservedClaim[];
+  readonly addresses: readonly ObservedPoolAddress[];
+  /** labels of stored objects that cannot be read */
+  readonly unreadable: readonly string[];
+}
+
+/** As findings name the kind: IPAddress alone is that of networking.k8s.io. */
+export const POOL_ADDRESS = "IPAddress.ipam";
+const CLAIM = "IPAddressClaim";
+/** Until the controller of pools has met a change, while it has much to do. */
+const CONTROLLER_LASTING_MS = 15_000;
+
+export function observedPool(kind: PoolKind, pool: AddressPool): ObservedPool {
+  const { family, intervals, keepsOutside } = factsOf(pool);
+  return {
+    key: keyOfPool(kind, pool),
+    labelled: labelled(kind, pool),
+    family,
+    intervals: intervalsOf({ intervals }),
+    natDomain: natDomainOf(pool),
+    keepsOutside,
+    isPaused: isPaused(pool),
+    outOfRange: Number(pool.status?.ipAddresses?.outOfRange ?? 0),
+  };
+}
+
+export function observedClaim(claim: AddressClaim): ObservedClaim {
+  const { metadata, spec, status } = claim;
+  const { namespace = "" } = metadata ?? {};
+  const name = status?.addressRef?.name;
+  return {
+    key: keyOf(claim),
+    labelled: labelled(CLAIM, claim),
+    pool: poolKeyOf(spec?.poolRef, namespace),
+    addressKey: name ? keyOf({ metadata: { namespace, name } }) : undefined,
+    isReady: status?.conditions?.some(({ type, status: value }) => type === "Ready" && value === "True") ?? false,
+  };
+}
+
+export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
+  const { metadata, spec } = address;
+  const { namespace = "" } = metadata ?? {};
+  const holding = holdingOf(address);
+  return {
+    key: keyOf(address),
+    labelled: labelled(POOL_ADDRESS, address),
+    pool: poolKeyOf(spec?.poolRef, namespace),
+    place: holding && { family: holding.family, value: holding.value },
+    claimKey: keyOf({ metadata: { namespace, name: spec?.claimRef?.name ?? "" } }),
+    owner: metadata?.ownerReferences?.find(({ kind, controller }) => kind === CLAIM && controller)?.uid,
+    isDeleted: metadata?.deletionTimestamp !== undefined,
+  };
+}
+
+/** `serviceCIDRs` undefined: they are not served. */
+export function wrongPools(observed: ObservedPools, serviceCIDRs: readonly ObservedServiceCIDR[] | undefined): Suspicion[] {
+  const unreadable = new Set(observed.unreadable);
+  return [...heldTwice(observed, serviceCIDRs ?? []), ...wrongClaims(observed, unreadable), ...wrongAddresses(observed, unreadable)];
+}
+
+/** Something that has addresses: a pool what it gives out, a range of Services, or one address. */
+interface HeldPlace extends Interval {
+  readonly family: Family;
+  readonly labelled: Labelled;
+  readonly natDomain: string;
+  /** of a pool, and of an address of one; "" = neither */
+  readonly pool: PoolKey;
+  readonly is: "pool" | "range" | "address";
+  /** an address of somebody else's pool, which is his to keep apart from others of his */
+  readonly isForeign?: true;
+}
+
+/** Places that share an address, and are not apart by their NAT domains. */
+function heldTwice(
+  { pools, addresses }: Pick<ObservedPools, "pools" | "addresses">,
+  serviceCIDRs: readonly ObservedServiceCIDR[],
+): Suspicion[] {
+  const domains = new Map(pools.map(({ key, natDomain }) => [key, natDomain]));
+  const places: HeldPlace[] = [
+    ...pools.flatMap(({ key, family, natDomain, intervals, labelled: by }) =>
+      intervals.map((interval): HeldPlace => ({ ...interval, family, natDomain, labelled: by, pool: key, is: "pool" })),
+    ),
+    ...serviceCIDRs.flatMap((object) =>
+      prefixesIn(object.spec?.cidrs ?? []).map((prefix): HeldPlace => {
+        const { family, base: first } = prefix;
+        const natDomain = natDomainOf(object);
+        return { first, last: lastOf(prefix), family, natDomain, labelled: labelled("ServiceCIDR", object), pool: "", is: "range" };
+      }),
+    ),
+    ...addresses.flatMap(({ place, pool, labelled: by }): HeldPlace[] => {
+      if (!place) return [];
+      const natDomain = domains.get(pool ?? "") ?? "";
+      const { family, value } = place;
+      const at = { first: value, last: value, family, natDomain, labelled: by, is: "address" as const };
+      return [pool === undefined ? { ...at, pool: "", isForeign: true } : { ...at, pool }];
+    }),
+  ];
+  places.sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const found = new Map<string, Suspicion>();
+  // Of each family those that reach as far as the next one begins.
+  const open: Record<Family, HeldPlace[]> = { IPv4: [], IPv6: [] };
+  for (const place of places) {
+    const reaching = open[place.family].filter(({ last }) => last >= place.first);
+    for (const other of reaching) {
+      const suspicion = meeting(other, place);
+      if (suspicion) found.set(suspicion.message, suspicion);
+    }
+    reaching.push(place);
+    open[place.family] = reaching;
+  }
+  return [...found.values()];
+}
+
+function meeting(a: HeldPlace, b: HeldPlace): Suspicion | undefined {
+  const both = [a.labelled, b.labelled];
+  const [address, other] = b.is === "address" ? [b, a] : [a, b];
+  if (address.is === "address" && other.is === "address") {
+    if ((a.isForeign && b.isForeign) || (a.pool !== b.pool && areApart(a.natDomain, b.natDomain))) return undefined;
+    return suspect("pool", both, `${formatAddress(a.family, a.first)} is held by ${a.labelled.label} and by ${b.labelled.label}`);
+  }
+  if ((a.is === "range" && b.is === "range") || (a.pool === b.pool && a.pool !== "") || areApart(a.natDomain, b.natDomain))
+    return undefined;
+  const message =
+    address.is === "address"
+      ? `${address.labelled.label} has ${formatAddress(address.family, address.first)}, which belongs to ${other.labelled.label}`
+      : `${a.labelled.label} overlaps with ${b.labelled.label}`;
+  return suspect("pool", both, message);
+}
+
+function wrongClaims({ claims, addresses }: ObservedPools, unreadable: ReadonlySet<string>): Suspicion[] {
+  const byKey = new Map(addresses.map((address) => [address.key, address]));
+  return claims.flatMap(({ key, labelled: by, pool, addressKey, isReady }) => {
+    if (pool === undefined) return [];
+    const wrong = (why: string, ...others: Labelled[]): Suspicion[] => [slowly(suspect("pool", [by, ...others], `${by.label} ${why}`))];
+    if (addressKey === undefined) return isReady ? wrong("is Ready and names no address") : [];
+    const address = byKey.get(addressKey);
+    const label = `${POOL_ADDRESS} ${addressKey}`;
+    if (!address) return unreadable.has(label) ? [] : wrong(`names ${label}, which does not exist`);
+    const isOwn = address.claimKey === key && address.pool === pool && (address.owner === undefined || address.owner === by.uid);
+    return isOwn ? [] : wrong(`names ${label}, which is not its own`, address.labelled);
+  });
+}
+
+function wrongAddresses({ pools, claims, addresses }: ObservedPools, unreadable: ReadonlySet<string>): Suspicion[] {
+  const poolOf = new Map(pools.map((pool) => [pool.key, pool]));
+  const claimOf = new Map(claims.map((claim) => [claim.key, claim]));
+  return addresses.flatMap(({ key, labelled: by, pool: poolKey, place, claimKey, owner, isDeleted }) => {
+    if (poolKey === undefined) return [];
+    const pool = poolOf.get(poolKey);
+    const found: Suspicion[] = [];
+    const note = (rule: "pool" | "notice", why: string): void => {
+      found.push(slowly(suspect(rule, [by], `${by.label} ${why}`)));
+    };
+    if (!pool) {
+      if (!unreadable.has(labelOfPool(poolKey))) note("notice", `is of ${poolText(poolKey)}, which does not exist`);
+    } else if (place && (place.family !== pool.family || !memberAt(pool.intervals, place.value))) {
+      const isCounted = pool.keepsOutside || pool.outOfRange > 0 || owner === undefined;
+      note(isCounted ? "notice" : "pool", `has ${formatAddress(place.family, place.value)}, which ${poolText(poolKey)} does not give out`);
+    }
+    const claim = claimOf.get(claimKey);
+    const isClaimed = claim && (owner === undefined || owner === claim.labelled.uid);
+    if (isClaimed || key !== claimKey || unreadable.has(`${CLAIM} ${claimKey}`)) return found;
+    const excuse =
+      owner === undefined
+        ? "; no claim has made it, and one of its name takes it over"
+        : isDeleted
+          ? "; it waits for its grace"
+          : pool?.isPaused
+            ? "; its pool is paused"
+            : "";
+    note(excuse === "" ? "pool" : "notice", `is of a claim that is gone${excuse}`);
+    return found;
+  });
+}
+
+function labelOfPool(key: PoolKey): string {
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  return `${kind} ${keyOf({ metadata: { namespace, name } })}`;
+}
+
+function slowly(suspicion: Suspicion): Suspicion {
+  return { ...suspicion, lastingMs: CONTROLLER_LASTING_MS };
+}

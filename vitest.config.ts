@@ -9,7 +9,7 @@ const slow = process.env["SERVICENET_SLOW"] === "1";
 const further = process.env["SERVICENET_FURTHER"] === "1";
 const quick = [...Object.keys(UNIT_IN_WORKERD), "test/object/{access,addresses,controllers,economy,store}/*.test.ts"];
 
-const LONGEST = ["access/access", "addresses/services-store", "access/token-request", "store/resource-store"];
+const LONGEST = ["access/access", "addresses/services-store", "store/resource-store"];
 
 /**
  * Tests of real Durable Objects, and unit tests that need the platform, inside workerd on the real wrangler.toml.
@@ -30,11 +30,7 @@ export default defineConfig({
     }),
   ],
   test: {
-    include: slow
-      ? ["test/object/slow/*.test.ts"]
-      : further
-        ? ["test/object/further/*.test.ts", "test/object/further/{economy,fleet}/*.test.ts"]
-        : quick,
+    include: slow ? ["test/object/slow/*.test.ts"] : further ? ["test/object/further/*.test.ts", "test/object/further/*/*.test.ts"] : quick,
     setupFiles: ["./test/setup.ts"],
     // The slow ones make so many objects that a runtime which keeps those of all files becomes several times slower.
     isolate: slow,

@@ -37,7 +37,7 @@ await runProgram({
     const lanes = await Promise.all([
       inTurn([
         sourceChecks,
-        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "25"]),
+        () => check("simulated histories", ["npm", "run", "--silent", "simulate", "--", "--histories", "10"]),
         () => vitest("pure tests", { config: "vitest.pure.config.ts", env, parts: PURE }),
       ]),
       inTurn([() => vitest("tests in workerd", { config: "vitest.config.ts", env, parts: PLATFORM })]),

@@ -17,7 +17,8 @@ const PATHS = {
   servicecidrs: "/apis/networking.k8s.io/v1/servicecidrs",
   ipaddresses: "/apis/networking.k8s.io/v1/ipaddresses",
 } as const;
-const MANY = 1_000;
+/** More than a page of any list. */
+const MANY = 520;
 
 interface List<T> {
   metadata: { resourceVersion: string };

@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, env, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
+import type { Env } from "../../../../durable-objects/platform/env";
 import {
   eventsStore,
   ipAddressesStore,
@@ -9,15 +9,15 @@ import {
   repairStub,
   servicesStore,
   storeStub,
-} from "../../../durable-objects/peers/peers";
-import type { CoreEvent, IPAddress, KubeObject, Service } from "../../../src/api/meta/kubernetes";
-import type { ObjectFeed } from "../../../src/api/rpc/object-feed";
-import { clusterName } from "../../../src/tenancy/cluster-id";
-import { checkPaired, checkUnique } from "../../support/checks/checkers";
-import { countedCalls } from "../../support/objects/counted-calls";
-import { createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
-import { freshCluster } from "../../support/objects/store-stubs";
-import { PATIENCE } from "../../support/objects/patience";
+} from "../../../../durable-objects/peers/peers";
+import type { CoreEvent, IPAddress, KubeObject, Service } from "../../../../src/api/meta/kubernetes";
+import type { ObjectFeed } from "../../../../src/api/rpc/object-feed";
+import { clusterName } from "../../../../src/tenancy/cluster-id";
+import { checkPaired, checkUnique } from "../../../support/checks/checkers";
+import { countedCalls } from "../../../support/objects/counted-calls";
+import { createRequest, DELETE, WRITE } from "../../../support/worlds/store-world";
+import { freshCluster } from "../../../support/objects/store-stubs";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 

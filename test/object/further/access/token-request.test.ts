@@ -1,9 +1,9 @@
 /** Tokens of service accounts: POST serviceaccounts/NAME/token, and what such a token is good for. Texts: upstream's. */
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { decodeProtobuf } from "../../../src/api/schema/protobuf/decode-protobuf";
-import { TokenRequestSchema } from "../../../src/api/schema/kinds/authentication";
-import { AccessWorld, type Answer, type AskOptions } from "../../support/access/access-world";
-import { keepObjects } from "../../support/runtime/wiped";
+import { decodeProtobuf } from "../../../../src/api/schema/protobuf/decode-protobuf";
+import { TokenRequestSchema } from "../../../../src/api/schema/kinds/authentication";
+import { AccessWorld, type Answer, type AskOptions } from "../../../support/access/access-world";
+import { keepObjects } from "../../../support/runtime/wiped";
 
 const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
 const SERVICES = "/api/v1/namespaces/default/services";

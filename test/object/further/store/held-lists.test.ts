@@ -1,20 +1,20 @@
 /** Lists, and watches that begin with a list, whose clients take their time, from a real store: what they hold, what they show, and how many there may be. */
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { systemDigest } from "../../../durable-objects/platform/ports";
-import { pageResponse } from "../../../durable-objects/answers/page-response";
-import type { ResourceStore } from "../../../durable-objects/resource-store";
-import type { KubeObject } from "../../../src/api/meta/kubernetes";
-import type { CollectionRequest } from "../../../src/api/rpc/store";
-import type { ListBody, ListRows } from "../../../src/api/store/list/list-page";
-import { definitionOf } from "../../../src/api/registry/all";
-import { COLLECTION_HEADER, encodeCollection } from "../../../src/api/store/list/collection-header";
-import { readRelayFrame, RELAY_FORM, RELAY_HEADER, RELAY_WINDOW_BYTES, relayAnswer } from "../../../src/api/store/watch/relay-frames";
-import { collectionRequest } from "../../support/worlds/store-world";
-import { StreamedLists } from "../../../src/api/store/list/streamed-lists";
-import { collect, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../../support/objects/store-stubs";
-import { concatenated } from "../../support/values/protobuf-answers";
-import { PATIENCE } from "../../support/objects/patience";
+import { systemDigest } from "../../../../durable-objects/platform/ports";
+import { pageResponse } from "../../../../durable-objects/answers/page-response";
+import type { ResourceStore } from "../../../../durable-objects/resource-store";
+import type { KubeObject } from "../../../../src/api/meta/kubernetes";
+import type { CollectionRequest } from "../../../../src/api/rpc/store";
+import type { ListBody, ListRows } from "../../../../src/api/store/list/list-page";
+import { definitionOf } from "../../../../src/api/registry/all";
+import { COLLECTION_HEADER, encodeCollection } from "../../../../src/api/store/list/collection-header";
+import { readRelayFrame, RELAY_FORM, RELAY_HEADER, RELAY_WINDOW_BYTES, relayAnswer } from "../../../../src/api/store/watch/relay-frames";
+import { collectionRequest } from "../../../support/worlds/store-world";
+import { StreamedLists } from "../../../../src/api/store/list/streamed-lists";
+import { collect, deleteFrom, freshCluster, mergePatch, type StoreStub, storeStubOf } from "../../../support/objects/store-stubs";
+import { concatenated } from "../../../support/values/protobuf-answers";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const OBJECTS = 15_000;
 const LISTS = 10;

@@ -1,10 +1,10 @@
 /** JWTs of issuers, through the whole Worker: the configurations of docs/access.md, with the internet in place of the issuers. */
 import { SignJWT } from "jose";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { AccessWorld } from "../../support/access/access-world";
-import { type IssuerKey, issuerKey } from "../../support/worlds/issuer-world";
+import { AccessWorld } from "../../../support/access/access-world";
+import { type IssuerKey, issuerKey } from "../../../support/worlds/issuer-world";
 
-const [load] = Object.values(import.meta.glob("../../../docs/access.md", { query: "?raw", import: "default" }));
+const [load] = Object.values(import.meta.glob("../../../../docs/access.md", { query: "?raw", import: "default" }));
 const page = String(await load?.());
 const [OIDC = "", CLOUDFLARE = ""] = [...page.matchAll(/```json\n([^`]*)```/g)].map(([, text = ""]) => text);
 const OIDC_URL = "https://login.example.com";

@@ -1,10 +1,10 @@
 /** How many calls of objects an answer waits for, one behind the other (test/support/economy/bounds.ts). */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { HOPS } from "../../support/economy/bounds";
-import { countedCalls } from "../../support/objects/counted-calls";
-import { countedHops } from "../../support/economy/hops";
-import { PATHS, service } from "../../support/economy/requests";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
+import { HOPS } from "../../../support/economy/bounds";
+import { countedCalls } from "../../../support/objects/counted-calls";
+import { countedHops } from "../../../support/economy/hops";
+import { PATHS, service } from "../../../support/economy/requests";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
 
 /** On a busy machine a call may be held for a unit of time too long, never too short. */
 const ATTEMPTS = 3;

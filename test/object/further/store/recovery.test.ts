@@ -1,13 +1,13 @@
 /** Point-in-time recovery: what the platform is asked for, and the refusal of a runtime that has none. */
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Controller } from "../../../durable-objects/controller";
-import { repairStub } from "../../../durable-objects/peers/peers";
-import { recoverObject } from "../../../durable-objects/platform/recovery";
-import type { Recoverable } from "../../../src/tenancy/rpc";
-import worker from "../../../src/worker/index";
-import { AppCluster, bindings } from "../../support/access/app-cluster";
-import { PATIENCE } from "../../support/objects/patience";
+import type { Controller } from "../../../../durable-objects/controller";
+import { repairStub } from "../../../../durable-objects/peers/peers";
+import { recoverObject } from "../../../../durable-objects/platform/recovery";
+import type { Recoverable } from "../../../../src/tenancy/rpc";
+import worker from "../../../../src/worker/index";
+import { AppCluster, bindings } from "../../../support/access/app-cluster";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const TIME = "2026-01-31T12:00:00Z";
 

@@ -3,18 +3,18 @@
  */
 import { abortAllDurableObjects, env } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
-import type { ServiceCIDR } from "../../../durable-objects/service-cidr";
-import { writeRangeAllocation } from "../../../src/tools/import/range-allocation";
-import type { Service } from "../../../src/api/meta/kubernetes";
-import { parseAddress } from "../../../src/core/net/address";
-import type { AllocateItem } from "../../../src/addresses/rpc/service-cidr";
-import { rangeAllocationsResponse } from "../../../src/worker/system/range-allocations";
-import { prefixOf } from "../../model/prefix-of";
-import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../../support/objects/object-cluster";
-import { aConfig, aHolder } from "../../support/worlds/owner-world";
-import { aService, anIPAddress } from "../../support/worlds/repair-world";
-import { DELETE } from "../../support/worlds/store-world";
+import type { Env } from "../../../../durable-objects/platform/env";
+import type { ServiceCIDR } from "../../../../durable-objects/service-cidr";
+import { writeRangeAllocation } from "../../../../src/tools/import/range-allocation";
+import type { Service } from "../../../../src/api/meta/kubernetes";
+import { parseAddress } from "../../../../src/core/net/address";
+import type { AllocateItem } from "../../../../src/addresses/rpc/service-cidr";
+import { rangeAllocationsResponse } from "../../../../src/worker/system/range-allocations";
+import { prefixOf } from "../../../model/prefix-of";
+import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../../../support/objects/object-cluster";
+import { aConfig, aHolder } from "../../../support/worlds/owner-world";
+import { aService, anIPAddress } from "../../../support/worlds/repair-world";
+import { DELETE } from "../../../support/worlds/store-world";
 
 const bindings = env as unknown as Env;
 const { SERVICE_CIDR } = env as unknown as { SERVICE_CIDR: DurableObjectNamespace<ServiceCIDR> };

@@ -1,15 +1,15 @@
 /** The controllers of Pods without a kubelet in real Durable Objects, on a clock that the test moves: rows and alarms outlive their objects. */
 import { abortAllDurableObjects, env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { ControllerName } from "../../../durable-objects/platform/controllers";
-import type { Env } from "../../../durable-objects/platform/env";
-import type { CoreEvent, KubeObject, Pod } from "../../../src/api/meta/kubernetes";
-import type { WriteRequest } from "../../../src/api/rpc/store";
-import { upstreamRow } from "../../conformance/upstream-row";
-import { countedCalls } from "../../support/objects/counted-calls";
-import { collect, freshCluster, storedIn, storeStubOf } from "../../support/objects/store-stubs";
-import { createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
-import { PATIENCE } from "../../support/objects/patience";
+import type { ControllerName } from "../../../../durable-objects/platform/controllers";
+import type { Env } from "../../../../durable-objects/platform/env";
+import type { CoreEvent, KubeObject, Pod } from "../../../../src/api/meta/kubernetes";
+import type { WriteRequest } from "../../../../src/api/rpc/store";
+import { upstreamRow } from "../../../conformance/upstream-row";
+import { countedCalls } from "../../../support/objects/counted-calls";
+import { collect, freshCluster, storedIn, storeStubOf } from "../../../support/objects/store-stubs";
+import { createRequest, DELETE, WRITE } from "../../../support/worlds/store-world";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const CORE = { ...WRITE, group: "" };

@@ -1,9 +1,9 @@
 /** The audit log of a whole Worker: one line for each write, whoever sent it and however it ended, and no secret in any. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { AuditRecord } from "../../../src/access/audit/audit-record";
-import worker from "../../../src/worker/index";
-import { ADMIN_TOKEN, AccessWorld } from "../../support/access/access-world";
-import { PATIENCE } from "../../support/objects/patience";
+import type { AuditRecord } from "../../../../src/access/audit/audit-record";
+import worker from "../../../../src/worker/index";
+import { ADMIN_TOKEN, AccessWorld } from "../../../support/access/access-world";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const SECRETS = "/api/v1/namespaces/default/secrets";

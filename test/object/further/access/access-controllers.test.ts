@@ -1,18 +1,18 @@
 /** The controllers of access in real Durable Objects: what each namespace has where roles decide, and the rules of aggregated ClusterRoles. */
 import { abortAllDurableObjects, createExecutionContext, createScheduledController, env } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ControllerName } from "../../../durable-objects/platform/controllers";
-import type { Env } from "../../../durable-objects/platform/env";
-import { controller } from "../../../durable-objects/peers/peers";
-import type { ClusterRole, ConfigMap, KubeObject, PolicyRule, ServiceAccount } from "../../../src/api/meta/kubernetes";
-import type { WriteRequest } from "../../../src/api/rpc/store";
-import worker from "../../../src/worker/index";
-import { AccessWorld } from "../../support/access/access-world";
-import { cronOf, noteWrite } from "../../support/shards/real-shards";
-import { type Call, countedCalls } from "../../support/objects/counted-calls";
-import { freshCluster, storedIn, storeStubOf } from "../../support/objects/store-stubs";
-import { createRequest, DELETE, WRITE } from "../../support/worlds/store-world";
-import { PATIENCE } from "../../support/objects/patience";
+import type { ControllerName } from "../../../../durable-objects/platform/controllers";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { controller } from "../../../../durable-objects/peers/peers";
+import type { ClusterRole, ConfigMap, KubeObject, PolicyRule, ServiceAccount } from "../../../../src/api/meta/kubernetes";
+import type { WriteRequest } from "../../../../src/api/rpc/store";
+import worker from "../../../../src/worker/index";
+import { AccessWorld } from "../../../support/access/access-world";
+import { cronOf, noteWrite } from "../../../support/shards/real-shards";
+import { type Call, countedCalls } from "../../../support/objects/counted-calls";
+import { freshCluster, storedIn, storeStubOf } from "../../../support/objects/store-stubs";
+import { createRequest, DELETE, WRITE } from "../../../support/worlds/store-world";
+import { PATIENCE } from "../../../support/objects/patience";
 
 const bindings = env as unknown as Env;
 const CORE = { ...WRITE, group: "" };

@@ -1,14 +1,14 @@
 /** The loop of controllers on its real object: an alarm that cannot be set, and a pass that hangs. */
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
-import { repairStub, servicesStore } from "../../../durable-objects/peers/peers";
-import { SYNC_WAIT_MS } from "../../../durable-objects/platform/wipe";
-import { PASS_MAX_MS } from "../../../src/controllers/frame/controller";
-import { countedCalls } from "../../support/objects/counted-calls";
-import { PATIENCE } from "../../support/objects/patience";
-import { ringAtOnce } from "../../support/objects/quick-timers";
-import { freshCluster } from "../../support/objects/store-stubs";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { repairStub, servicesStore } from "../../../../durable-objects/peers/peers";
+import { SYNC_WAIT_MS } from "../../../../durable-objects/platform/wipe";
+import { PASS_MAX_MS } from "../../../../src/controllers/frame/controller";
+import { countedCalls } from "../../../support/objects/counted-calls";
+import { PATIENCE } from "../../../support/objects/patience";
+import { ringAtOnce } from "../../../support/objects/quick-timers";
+import { freshCluster } from "../../../support/objects/store-stubs";
 
 const bindings = env as unknown as Env;
 let cluster: string;

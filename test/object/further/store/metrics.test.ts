@@ -1,11 +1,11 @@
 /** What /metrics shows after each kind of write that allocates addresses or fails to, on real Durable Objects. */
 import { env } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
-import { metricsResponse } from "../../../src/worker/system/metrics";
-import { aService } from "../../support/worlds/repair-world";
-import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../../support/objects/object-cluster";
-import { parsePrometheus } from "../../support/values/prometheus";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { metricsResponse } from "../../../../src/worker/system/metrics";
+import { aService } from "../../../support/worlds/repair-world";
+import { addressOf, createRequest, messageOf, ObjectCluster, plant } from "../../../support/objects/object-cluster";
+import { parsePrometheus } from "../../../support/values/prometheus";
 
 const bindings = env as unknown as Env;
 const RANGE = "10.97.0.0/29";

@@ -1,6 +1,6 @@
 /** What reads cost, with everything that they cause (test/support/economy/bounds.ts). */
 import { afterEach, beforeEach, it } from "vitest";
-import { EconomyWorld, SLOW_MACHINE_MS } from "../../support/economy/world";
+import { EconomyWorld, SLOW_MACHINE_MS } from "../../../support/economy/world";
 
 const SERVICE = "/api/v1/namespaces/default/services/kubernetes";
 const NODES = "/api/v1/nodes";

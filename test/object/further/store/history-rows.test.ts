@@ -1,11 +1,11 @@
 /** The rows that a change costs a store, and what they are to the release before, which knows two rows of history and saves its state each time. */
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { sqlStoreStorage } from "../../../durable-objects/sql/store-sql";
-import type { ResourceStore } from "../../../durable-objects/resource-store";
-import type { ConfigMap } from "../../../src/api/meta/kubernetes";
-import type { HistoryEntry } from "../../../src/api/store/state/store-storage";
-import { statementsOf } from "../../support/objects/counted-rows";
+import { sqlStoreStorage } from "../../../../durable-objects/sql/store-sql";
+import type { ResourceStore } from "../../../../durable-objects/resource-store";
+import type { ConfigMap } from "../../../../src/api/meta/kubernetes";
+import type { HistoryEntry } from "../../../../src/api/store/state/store-storage";
+import { statementsOf } from "../../../support/objects/counted-rows";
 import {
   collect,
   createIn,
@@ -15,8 +15,8 @@ import {
   storedIn,
   type StoreStub,
   storeStubOf,
-} from "../../support/objects/store-stubs";
-import { createRequest } from "../../support/worlds/store-world";
+} from "../../../support/objects/store-stubs";
+import { createRequest } from "../../../support/worlds/store-world";
 
 const store = (cluster: string): StoreStub => storeStubOf(cluster, "configmaps");
 const aMap = (name: string, data: Record<string, string> = {}): ConfigMap => ({ metadata: { name, namespace: "default" }, data });

@@ -1,6 +1,6 @@
 /** STATIC_BAND_GUARD as clients meet it: who may ask for an address that is kept for those who name one. */
 import { describe, expect, it } from "vitest";
-import { AccessWorld, type Answer } from "../../support/access/access-world";
+import { AccessWorld, type Answer } from "../../../support/access/access-world";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const SERVICES = "/api/v1/namespaces/default/services";

@@ -1,12 +1,12 @@
 /** Names that nobody created make no object, whoever sends them and by whatever route. */
 import { env } from "cloudflare:test";
 import { expect, it } from "vitest";
-import type { Env } from "../../../durable-objects/platform/env";
-import { AccessWorld, ADMIN_TOKEN, type AskOptions } from "../../support/access/access-world";
-import { clusterObjects } from "../../../src/tenancy/cluster-objects";
-import { CONTROLLERS } from "../../../durable-objects/platform/controllers";
-import { clusterRecord, recordedObject } from "../../../durable-objects/peers/peers";
-import { everyObject } from "../../support/objects/every-object";
+import type { Env } from "../../../../durable-objects/platform/env";
+import { AccessWorld, ADMIN_TOKEN, type AskOptions } from "../../../support/access/access-world";
+import { clusterObjects } from "../../../../src/tenancy/cluster-objects";
+import { CONTROLLERS } from "../../../../durable-objects/platform/controllers";
+import { clusterRecord, recordedObject } from "../../../../durable-objects/peers/peers";
+import { everyObject } from "../../../support/objects/every-object";
 
 const bindings = env as unknown as Env;
 const SERVICES = "/api/v1/namespaces/default/services";

@@ -11,18 +11,30 @@ import { GuardedPools } from "../src/pools/guarded-pools";
 import { GuardedRanges } from "../src/pools/guarded-ranges";
 import { storedPool } from "../src/pools/pool-facts";
 import { PoolBook, type PoolRow } from "../src/pools/pool-book";
-import { coordinator, poolBook, repairStub, storeStub } from "./peers/peers";
+import { ServiceAddressBook } from "../src/pools/service-address-book";
+import { coordinator, poolBook, repairStub, servicesStore, storeStub } from "./peers/peers";
 import type { Env } from "./platform/env";
 import type { StoreSetting } from "./store-ports";
 
 /** Rows beside the tables of the store of addresses, in its transactions. */
 const POOLS = "pools/";
+/** The last life of the store of Services that spoke. */
+const SESSION = "balancers/session";
 const HOLDERS = [poolAddressesDefinition, ...Object.values(poolDefinitions)].map((one) => qualifiedResource(one));
 const TOO_LARGE = /SQLITE_TOOBIG|too big|too large/i;
 
-export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObjectStorage): Pick<PlainStorePorts, "extended" | "pools"> {
+export function poolPorts(
+  env: Env,
+  setting: StoreSetting,
+  { kv }: DurableObjectStorage,
+): Pick<PlainStorePorts, "balancers" | "extended" | "pools"> {
   const { cluster, clock, definition, random, storage } = setting;
   if (definition === poolAddressesDefinition) {
+    // A lost message is made up for by cron's visit of the store of Services.
+    const tellRoom = (pools: readonly PoolKey[]): void =>
+      void servicesStore(env, cluster)
+        .roomInPools([...pools])
+        .catch(() => undefined);
     const book = new PoolBook({
       ...{ clock, storage },
       async claimOf(key) {
@@ -31,13 +43,20 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
       },
       poolOf: (pool) => poolOf(env, cluster, pool),
       serviceRanges: () => coordinator(env, cluster).serviceRanges(),
+      // Which Services it serves may have changed, too.
+      settled: (_, { loadBalancer }) => loadBalancer && tellRoom([]),
       rows: {
         load: () => [...kv.list<PoolRow>({ prefix: POOLS })].map(([key, row]) => [key.slice(POOLS.length), row]),
         save: (pool, row) => isKept(() => kv.put(POOLS + pool, row)),
         remove: (pool) => void kv.delete(POOLS + pool),
       },
     });
-    return { pools: book, extended: (inner) => book.around(inner) };
+    const balancers = new ServiceAddressBook({
+      ...{ clock, random, storage, book },
+      sessions: { load: () => kv.get<number>(SESSION) ?? 0, save: (session) => void kv.put(SESSION, session) },
+      tellRoom: (pools) => tellRoom(pools),
+    });
+    return { pools: book, balancers, extended: (inner) => book.around(balancers.around(inner)) };
   }
   const kind = definition === poolDefinitions.InClusterIPPool ? "InClusterIPPool" : "GlobalInClusterIPPool";
   if (definition !== poolDefinitions[kind]) return {};
@@ -45,6 +64,7 @@ export function poolPorts(env: Env, setting: StoreSetting, { kv }: DurableObject
     ...{ clock, random, definition, kind },
     book: () => poolBook(env, cluster),
     serviceRanges: () => coordinator(env, cluster).serviceRanges(),
+    expectBalancerPools: () => servicesStore(env, cluster).expectBalancerPools(),
   });
   return { extended: (inner) => guarded.around(inner) };
 }

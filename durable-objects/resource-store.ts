@@ -18,6 +18,7 @@ export class ResourceStore
     "limitsHeld",
     "policySince",
     "askPools",
+    "askBalancers",
     "ensureDefaults",
     "rulesChanging",
     "valuesSince",

@@ -13,6 +13,7 @@ import { storeShellOf } from "./answers/store-shell";
 import { CONTROLLERS } from "./platform/controllers";
 import type { Env } from "./platform/env";
 import { ledgerPorts } from "./ledger-ports";
+import { serviceAddresses } from "./balancer-ports";
 import { coordinator, ipAddressesStore, namespacesStore } from "./peers/peers";
 import { ALLOCATION_COUNTS_SCHEMA, sqlAllocationCountStorage } from "./sql/allocation-counts-sql";
 import { FREE_COUNTS_SCHEMA, sqlFreeCountStorage } from "./sql/free-counts-sql";
@@ -35,6 +36,7 @@ export const SERVICES_MIGRATIONS = [
 const OWN_METHODS = [
   ...["ensureBootstrapped", "allocations", "nodePortAllocations", "makeWhole", "giveUp", "auditAll", "alarm"],
   ...["makeServicesWhole", "makeNodePortsWhole", "leakedNodePorts", "settleNodePorts", "nodePortRows", "takeNamespaceLabels", "beginWith"],
+  ...["expectBalancerPools", "roomInPools"],
 ] as const;
 
 export class ServicesStore
@@ -58,6 +60,7 @@ function portsOf(ctx: DurableObjectState, env: Env): ServicesStorePorts {
     nodePorts: sqlNodePortStorage(storage),
     freeCounts: sqlFreeCountStorage(storage),
     allocationCounts: sqlAllocationCountStorage(storage),
+    balancers: serviceAddresses(env, setting, storage),
     peers: {
       ...ports.peers,
       followers: followersOf(env, setting),

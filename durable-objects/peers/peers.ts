@@ -29,6 +29,7 @@ import type { LimitedStore, LimitSource } from "../../src/api/rpc/quota";
 import type { ValuedStore } from "../../src/api/rpc/object-values";
 import type { VisitListRpc } from "../../src/api/rpc/visits";
 import type { PolicyRpc } from "../../src/api/rpc/policy";
+import type { BalancedServicesRpc, BalancerBookRpc } from "../../src/api/rpc/load-balancers";
 import type { PoolBookRpc } from "../../src/api/rpc/pool-book";
 import type { LinkedStore } from "../../src/api/rpc/object-links";
 import type { ListedNodePorts, RepairedNodePorts } from "../../src/addresses/rpc/repaired-node-ports";
@@ -128,7 +129,15 @@ export function servicesStore(
   env: Env,
   cluster: string,
 ): Remote<
-  ServicesStoreRpc & RepairedServices & RepairedNodePorts & ListedNodePorts & AuditedStore & LabelledStore & ObjectFeed & RangedObject
+  ServicesStoreRpc &
+    RepairedServices &
+    RepairedNodePorts &
+    ListedNodePorts &
+    AuditedStore &
+    LabelledStore &
+    ObjectFeed &
+    RangedObject &
+    BalancedServicesRpc
 > {
   return storeStub(env, cluster, { group: "", resource: "services" });
 }
@@ -150,8 +159,8 @@ export function policyStore(env: Env, cluster: string): Remote<PolicyRpc> {
 }
 
 /** The store of the addresses of pools, which knows all pools. */
-export function poolBook(env: Env, cluster: string): Remote<PoolBookRpc> {
-  return storeStub<PoolBookRpc>(env, cluster, poolAddressesDefinition);
+export function poolBook(env: Env, cluster: string): Remote<PoolBookRpc & BalancerBookRpc> {
+  return storeStub<PoolBookRpc & BalancerBookRpc>(env, cluster, poolAddressesDefinition);
 }
 
 export function eventsStore(env: Env, cluster: string): Remote<ExpiringStoreRpc> {

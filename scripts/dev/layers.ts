@@ -65,7 +65,7 @@ export const storeys: readonly (readonly Wing[])[] = [
     { path: "src/fleet", steps: [] },
     { path: "src/leases", steps: [["election"], ["identity"]] },
     { path: "src/nodes", steps: [["pods"], ["lifecycle", "pod-collection", "taint-eviction"]] },
-    { path: "src/pools", steps: [] },
+    { path: "src/pools", steps: [["load-balancers"]] },
     { path: "src/proxy-health", steps: [["rules"], ["pushed"]] },
   ],
   [{ path: "src/tools", steps: [["check"], ["backup", "import"]] }],

@@ -19,6 +19,7 @@ import type { AskedPage, FedChanges, FedPage, ObjectFeed } from "../api/rpc/obje
 import type { LinkedStore, StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
 import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
+import type { BalancerAnswer, BalancerBookRpc, BalancerQuestion } from "../api/rpc/load-balancers";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
 import type { HeldLimits, LimitedStore, LimitSource } from "../api/rpc/quota";
 import type { LabelSource } from "../api/rpc/namespace-labels";
@@ -33,6 +34,7 @@ import type { StoreObserver } from "../api/store/state/observer";
 import { type ChangeFilter, type FollowerPokePorts, type Followers, pokesOfAll, pokingFollowers } from "../api/store/feeds/follower-pokes";
 import { objectValuesSince } from "../api/store/feeds/object-values-reader";
 import { ServingTime } from "../api/store/feeds/serving-time";
+import type { StoreEngine } from "../api/store/engine/store-engine";
 import type { Poke } from "../api/store/feeds/deliveries";
 import type { AnnouncedWrites } from "./announced-writes";
 import { tellingOwnChanges } from "./compiled-rules";
@@ -94,6 +96,8 @@ export interface PlainStorePorts extends ClusterStorePorts {
   announced?: AnnouncedWrites;
   /** of the store of the addresses of pools: what knows all pools */
   pools?: PoolBookRpc;
+  /** of the same store: addresses for Services */
+  balancers?: BalancerBookRpc & { attach(own: Pick<StoreEngine, "internally">): void };
   /** of the store of ClusterRoles: what compiles the rules of the cluster. `own` is the store itself */
   policy?(own: ObjectFeed & BatchedStore): CompilingRules;
 }
@@ -107,12 +111,21 @@ export type PlainStoreRpc = ExpiringStoreRpc &
   ObjectFeed &
   PolicyRpc &
   PoolBookRpc &
+  BalancerBookRpc &
   QuotaSeedingStore &
   ValuedStore;
 
 export class PlainStore
   extends ClusterStore
-  implements Omit<ExpiringStoreRpc, "fetch">, LimitSource, LabelSource, PolicyRpc, PoolBookRpc, QuotaSeedingStore, ValuedStore
+  implements
+    Omit<ExpiringStoreRpc, "fetch">,
+    LimitSource,
+    LabelSource,
+    PolicyRpc,
+    PoolBookRpc,
+    BalancerBookRpc,
+    QuotaSeedingStore,
+    ValuedStore
 {
   readonly #advertised: AdvertisedKeeper | undefined;
   readonly #pushes: QuotaPushes | undefined;
@@ -124,7 +137,7 @@ export class PlainStore
   readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
   readonly #serving: ServingTime;
-  readonly #ports: Pick<PlainStorePorts, "clock" | "filters" | "peers" | "pools" | "quotas" | "readable" | "recorder">;
+  readonly #ports: Pick<PlainStorePorts, "balancers" | "clock" | "filters" | "peers" | "pools" | "quotas" | "readable" | "recorder">;
   /** Full visits know the store for ever. */
   #isEntered: boolean;
 
@@ -172,6 +185,7 @@ export class PlainStore
     this.#announced = announced;
     this.#policy = ports.policy?.(this);
     this.#advertised = advertised;
+    ports.balancers?.attach(this.store);
     advertised?.begin({ read: (key) => this.store.get(key, ""), write: (request) => this.write(request) });
     this.#isEntered = ports.peers.visitList === undefined || this.store.storage.isEntered();
     if (!this.#isEntered && !this.store.isUntouched && !this.store.hasInitialAlone) this.#enterLate();
@@ -301,6 +315,14 @@ export class PlainStore
     const { pools } = this.#ports;
     if (!pools) throw new Error("the pools are known by the store of their addresses");
     return pools.askPools(question);
+  }
+
+  async askBalancers(question: BalancerQuestion): Promise<BalancerAnswer> {
+    const { balancers } = this.#ports;
+    if (!balancers) throw new Error("addresses for Services are given by the store of the addresses of pools");
+    // What it stores is a write as any other.
+    if (!this.#isEntered && this.store.isUntouched && question.does === "take") await this.#enter();
+    return balancers.askBalancers(question);
   }
 
   async valuesSince(question: ValuesQuestion, cursor: StoreCursor | undefined): Promise<ObjectValues> {

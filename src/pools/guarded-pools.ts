@@ -7,6 +7,7 @@ import { invalidValue } from "../api/meta/field-errors";
 import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
 import { semanticEqual } from "../api/meta/equality";
 import { type AddressPool, KEEP_OUT_OF_RANGE, keyOfPool, NAT_DOMAIN, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
+import { BALANCER_ANNOTATIONS } from "../api/registry/ipam/load-balancer";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { PoolQuestion, RangeOfServices } from "../api/rpc/pool-book";
 import { isProgramFault } from "../api/rpc/program-fault";
@@ -24,6 +25,8 @@ export interface GuardedPoolsPorts extends AskedBookPorts {
   kind: PoolKind;
   /** the ranges of Services of the cluster, those under way included */
   serviceRanges(): Promise<readonly RangeOfServices[]>;
+  /** See BalancedServicesRpc. */
+  expectBalancerPools(): Promise<void>;
 }
 
 type Wish = PoolQuestion & { does: "claim" | "close" };
@@ -88,6 +91,9 @@ export class GuardedPools {
     const addresses = pool.spec?.addresses ?? [];
     const of = { definition: this.ports.definition, name: pool.metadata?.name ?? "", addresses };
     try {
+      // Before the pool gives anything, so that no status has an address of it that nobody took.
+      if (!question.dryRun && question.does === "claim" && question.facts.loadBalancer && !question.before?.loadBalancer)
+        await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.expectBalancerPools());
       // Whatever the book answers, or does not, it may have written. What a refused write has claimed is abandoned when the operation ends.
       this.#claimed.set(operation, { wish: JSON.stringify(wish), question });
       const refused = refusalOf(await askPastLost(this.ports, question), of);
@@ -113,6 +119,8 @@ export class GuardedPools {
 }
 
 function isGivingAlike(a: AddressPool, b: AddressPool): boolean {
-  const same = [NAT_DOMAIN, KEEP_OUT_OF_RANGE].every((name) => a.metadata?.annotations?.[name] === b.metadata?.annotations?.[name]);
+  const same = [NAT_DOMAIN, KEEP_OUT_OF_RANGE, ...BALANCER_ANNOTATIONS].every(
+    (name) => a.metadata?.annotations?.[name] === b.metadata?.annotations?.[name],
+  );
   return same && semanticEqual(a.spec, b.spec);
 }

@@ -39,6 +39,7 @@ import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../core/base/limits";
 import { withTimeout } from "../core/base/timeout";
 import type { Clock } from "../core/base/ports";
 import { formatAddress } from "../core/net/address";
+import type { Family } from "../core/net/family";
 import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
 import { type PoolHolding, HeldAddresses, holdingOf } from "./held-addresses";
 import { areApart, intervalsOf, rangeMeeting, sameFacts } from "./pool-facts";
@@ -76,10 +77,12 @@ export interface PoolBookPorts {
   poolOf(pool: PoolKey): Promise<StoredPool | undefined>;
   /** the ranges of Services of the cluster, those under way included */
   serviceRanges(): Promise<readonly RangeOfServices[]>;
+  /** The pool is settled: what it gives counts from now on. Others may have it settled again before anybody hears of it. */
+  settled?(pool: PoolKey, facts: PoolFacts): void;
 }
 
 /** A row with its intervals read. */
-interface Known {
+export interface KnownPoolRow {
   readonly row: PoolRow;
   /** what the pool may be now; it covers what each of them covers */
   readonly states: readonly State[];
@@ -97,7 +100,7 @@ const LATER: PoolAnswer = { kind: "later" };
 
 export class PoolBook implements PoolBookRpc {
   #held: HeldAddresses | undefined;
-  #pools: Map<PoolKey, Known> | undefined;
+  #pools: Map<PoolKey, KnownPoolRow> | undefined;
   /** writes of addresses whose claims have been read */
   readonly #compared = new WeakSet<object>();
   /** what these are about to hold: a range that comes at once meets it, or is met (guarded-ranges.ts) */
@@ -341,7 +344,18 @@ export class PoolBook implements PoolBookRpc {
   /** False: a write is under way that may still change what is stored. */
   #settleAs(pool: PoolKey, row: PoolRow | undefined, stored: StoredPool): boolean {
     if (row && !isAs(row, stored) && this.#isUnderWay(row)) return false;
-    return this.#save(pool, { facts: stored.facts, ...(stored.closed && { closed: true }) });
+    const isKept = this.#save(pool, { facts: stored.facts, ...(stored.closed && { closed: true }) });
+    if (isKept) this.ports.settled?.(pool, stored.facts);
+    return isKept;
+  }
+
+  /** Whether nobody whom the pool may meet has the address, which the pool gives out. */
+  mayTake(pool: PoolKey, family: Family, value: bigint): boolean {
+    const natDomain = this.#domainOf(pool);
+    for (const held of this.held.having({ family, value })) {
+      if (held.pool === pool || !areApart(this.#domainOf(held.pool), natDomain)) return false;
+    }
+    return true;
   }
 
   #refusal<Supply>({ after, before }: ProposedChange, operation: Operation<Supply>): Status | undefined {
@@ -390,7 +404,7 @@ export class PoolBook implements PoolBookRpc {
     return (this.#held = held);
   }
 
-  get pools(): Map<PoolKey, Known> {
+  get pools(): Map<PoolKey, KnownPoolRow> {
     return (this.#pools ??= new Map([...this.ports.rows.load()].map(([pool, row]) => [pool, known(row)])));
   }
 
@@ -416,7 +430,7 @@ function isOurs<Supply>({ request }: Operation<Supply>): boolean {
   return options?.byController === true && options.fieldManager === POOLS_MANAGER;
 }
 
-function known(row: PoolRow): Known {
+function known(row: PoolRow): KnownPoolRow {
   const { facts, before } = row;
   const own = intervalsOf(facts);
   const states = before ? [facts, before] : [facts];

@@ -1,18 +1,21 @@
 /** What a pool gives out, between its object, the book and the controller. */
 import type { AddressPool } from "../api/registry/ipam/ipam";
 import { KEEP_OUT_OF_RANGE, natDomainOf } from "../api/registry/ipam/ipam";
+import { servedServices } from "../api/registry/ipam/load-balancer";
 import { type PoolRanges, rangesOf } from "../api/registry/ipam/pool-ranges";
 import type { PoolFacts, RangeOfServices, StoredPool } from "../api/rpc/pool-book";
 import { type Interval, overlap } from "../core/net/interval";
 import { formatPrefix, lastOf, prefixesIn } from "../core/net/prefix";
 
 export function factsOf({ metadata, spec }: Pick<AddressPool, "metadata" | "spec">): PoolFacts {
+  const loadBalancer = servedServices({ metadata });
   const { family, intervals }: PoolRanges = rangesOf(spec) ?? { family: "IPv4", intervals: [] };
   return {
     family,
     intervals: intervals.map(({ first, last }) => [String(first), String(last)] as const),
     natDomain: natDomainOf({ metadata }),
     keepsOutside: metadata?.annotations?.[KEEP_OUT_OF_RANGE] === "true",
+    ...(loadBalancer && { loadBalancer }),
   };
 }
 

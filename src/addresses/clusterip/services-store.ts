@@ -5,7 +5,11 @@ import { NodePortMetrics } from "../metrics/node-port-metrics";
 import { RPC_TIMEOUT_MS } from "../../core/base/limits";
 import { withTimeout } from "../../core/base/timeout";
 import type { CidrAllocations, GetResult, NodePortAllocations, ServicesStoreRpc, WriteRequest, WriteResult } from "../../api/rpc/store";
+import type { BalancedServicesRpc } from "../../api/rpc/load-balancers";
 import { ClusterStore } from "../../api/store/cluster-store";
+import type { StoreExtension } from "../../api/store/state/extension";
+import type { StoredObject } from "../../api/store/state/store-storage";
+import type { StoreTurn } from "../../api/store/state/store-turn";
 import type { Poke } from "../../api/store/feeds/deliveries";
 import { type ChangeFilter, type Followers, pokesOfAll, pokingFollowers } from "../../api/store/feeds/follower-pokes";
 import type { OwnRanges } from "../../tenancy/own-ranges";
@@ -83,6 +87,22 @@ export interface ServicesStorePorts extends LedgerStorePorts {
   nodePorts: NodePortStorage;
   freeCounts: FreeCountStorage;
   allocationCounts: AllocationCountStorage;
+  /** what gives Services addresses of pools; absent = nothing does */
+  balancers?: BalancersOfServices;
+}
+
+/** See ServiceAddresses (src/pools/load-balancers). Nothing of it rejects for a reason of a peer. */
+export interface BalancersOfServices extends BalancedServicesRpc {
+  attach(store: {
+    internally<T>(work: (turn: StoreTurn) => T): Promise<T>;
+    stored(key: string): StoredObject | undefined;
+    objects(): Iterable<StoredObject>;
+    wakeAt(atMs: number): void;
+  }): void;
+  around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply>;
+  recover(): Promise<void>;
+  maintain(): Promise<void>;
+  alarm(): Promise<void>;
 }
 
 export class ServicesStore
@@ -94,7 +114,8 @@ export class ServicesStore
     ListedNodePorts,
     AuditedStore,
     LabelledStore,
-    RangedObject
+    RangedObject,
+    BalancedServicesRpc
 {
   /** `default/kubernetes` */
   readonly defaultService: DefaultService;
@@ -178,7 +199,8 @@ export class ServicesStore
       filters: ports.filters,
       deliveries: () => this.deliveries,
     });
-    super({ ...ports, serviceFamilies, peers: readingLabels(peers, labels) }, extension, [defaultService, followers]);
+    const extended = <Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> => ports.balancers?.around(inner) ?? inner;
+    super({ ...ports, serviceFamilies, peers: readingLabels(peers, labels), extended }, extension, [defaultService, followers]);
     this.#ports = ports;
     this.#labels = labels;
     this.defaultService = defaultService;
@@ -204,6 +226,12 @@ export class ServicesStore
       rows: ports.nodePorts,
       stored,
       internally: (work) => this.store.internally(work),
+    });
+    ports.balancers?.attach({
+      internally: (work) => this.store.internally(work),
+      stored: (key) => this.store.storage.objectGet(key),
+      objects: () => this.store.storage.objectScan("", ""),
+      wakeAt: (time) => alarm.by(time),
     });
     ledger.releases.rearm();
     // Before the first commit nothing was left undone, and starting a cluster must not wake its Coordinator.
@@ -293,6 +321,20 @@ export class ServicesStore
     return Promise.resolve(this.#labels.take(changed));
   }
 
+  async expectBalancerPools(): Promise<void> {
+    await this.#balancers.expectBalancerPools();
+  }
+
+  async roomInPools(pools: readonly string[]): Promise<void> {
+    await this.#balancers.roomInPools(pools);
+  }
+
+  get #balancers(): BalancersOfServices {
+    const { balancers } = this.#ports;
+    if (!balancers) throw new Error("no pool gives addresses to Services here");
+    return balancers;
+  }
+
   auditAll(): Promise<void> {
     void this.ledger.auditAll();
     return Promise.resolve();
@@ -301,7 +343,7 @@ export class ServicesStore
   override async maintain(): Promise<void> {
     this.#counts.keep();
     await this.#recovered();
-    await this.#extension.maintain();
+    await Promise.all([this.#extension.maintain(), this.#ports.balancers?.maintain()]);
     await this.defaultService.ensure();
   }
 
@@ -318,7 +360,7 @@ export class ServicesStore
     this.#parts.alarm.rang();
     void this.#recovered();
     this.#counts.rang();
-    await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure()]);
+    await Promise.all([this.ledger.releases.drain(), this.defaultService.ensure(), this.#ports.balancers?.alarm()]);
   }
 
   /**
@@ -333,7 +375,7 @@ export class ServicesStore
   /** Where the disk does not answer, the next write, alarm or visit of cron begins it again. */
   async #recover(): Promise<void> {
     try {
-      await this.#extension.recover(this.store.storage);
+      await Promise.all([this.#extension.recover(this.store.storage), this.#ports.balancers?.recover()]);
       this.#parts.pokeRepair();
     } catch (error) {
       this.#recovering = undefined;

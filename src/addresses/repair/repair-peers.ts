@@ -30,7 +30,7 @@ interface OwnPorts extends Pick<
   "clock" | "recorder" | "storage" | "rows" | "events" | "nodePortEvents" | "loadBalancerEvents"
 > {
   /** the configuration that the objects of the cluster run under */
-  config: Pick<Config, "onlyRanges" | "serviceRanges">;
+  config: Pick<Config, "defaultLoadBalancerClass" | "onlyRanges" | "serviceRanges">;
 }
 
 export function repairPorts(
@@ -55,6 +55,7 @@ export function repairPorts(
   );
   return {
     ...own,
+    defaultLoadBalancerClass: config.defaultLoadBalancerClass,
     services: {
       ...feedOf(services),
       makeWhole: (items) => answered(services().makeWhole(items)),

@@ -86,6 +86,8 @@ export interface RepairPorts {
   nodePortEvents: RepairPorts["events"];
   /** events about load balancers, which are no findings of a repair */
   loadBalancerEvents: RepairPorts["events"];
+  /** of Services without a class; absent or "" = somebody else serves them */
+  defaultLoadBalancerClass?: string;
   /** rows about load balancers */
   rows: Pick<RowStorage, "rows" | "rowPut" | "rowDelete">;
   services: ObjectFeed & RepairedServices & RepairedNodePorts;

@@ -1,6 +1,6 @@
 /**
- * Tells of Services of type LoadBalancer that nobody serves. This server has no controller that gives them addresses; who expects one sees `<pending>`
- * and nothing else. Repair reads every Service anyway, so it looks at the type of each.
+ * Tells of Services of type LoadBalancer that nobody serves. This server gives addresses only to those of its pools, which have Events of their own. Who
+ * expects one otherwise sees `<pending>` and nothing else. Repair reads every Service anyway, so it looks at the type of each.
  *
  * | Service in a round                                | row        | then                                                         |
  * |---------------------------------------------------|------------|--------------------------------------------------------------|
@@ -17,6 +17,7 @@
  */
 import { referenceTo } from "../../api/events/event-recorder";
 import type { Service } from "../../api/meta/kubernetes";
+import { POOL_CLASS } from "../../core/config/variables";
 import { objectKey } from "../../api/store/state/keys";
 import { servicesDefinition } from "../../api/registry/services/definition";
 import { specOf } from "../../api/registry/services/predicates";
@@ -47,7 +48,7 @@ export class UnservedLoadBalancers {
   /** Services that this round reads because of their rows */
   #read: string[] = [];
 
-  constructor(private readonly ports: Pick<RepairPorts, "clock" | "loadBalancerEvents" | "rows">) {}
+  constructor(private readonly ports: Pick<RepairPorts, "clock" | "defaultLoadBalancerClass" | "loadBalancerEvents" | "rows">) {}
 
   /** A full sweep begins: the ends of Services may not have been told. */
   lookAtAll(): void {
@@ -74,7 +75,7 @@ export class UnservedLoadBalancers {
     for (const [key, service] of services) {
       const uid = service.metadata?.uid ?? "";
       const known = this.#rows.get(key);
-      if (!isUnserved(service)) this.#forget(key);
+      if (!isUnserved(service, this.ports.defaultLoadBalancerClass)) this.#forget(key);
       else if (known?.uid !== uid) this.#keep(key, { uid, since: this.ports.clock.now(), told: false });
       else if (this.#isDue(known)) {
         this.#tell(service);
@@ -129,7 +130,8 @@ export class UnservedLoadBalancers {
   }
 }
 
-function isUnserved({ metadata, spec, status }: Service): boolean {
+function isUnserved({ metadata, spec, status }: Service, defaultClass = ""): boolean {
+  if ((spec?.loadBalancerClass ?? defaultClass) === POOL_CLASS) return false;
   if (spec?.type !== "LoadBalancer" || metadata?.deletionTimestamp || metadata?.finalizers?.includes(FINALIZER_CLEANUP)) return false;
   return (status?.loadBalancer?.ingress ?? []).length === 0;
 }

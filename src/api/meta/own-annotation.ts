@@ -32,3 +32,17 @@ export function valuesOfOwn(annotations: Annotations | undefined, { key, earlier
 export function writtenOwn<T extends string | null>({ key, earlierKey }: OwnAnnotation, value: T): Record<string, T> {
   return { [key]: value, [earlierKey]: value };
 }
+
+/** Which Services of type LoadBalancer a pool serves, by its annotations (registry/ipam/load-balancer.ts). What is absent restricts nothing. */
+export interface ServedServices {
+  /** 0 = last */
+  readonly priority: number;
+  readonly namespaces?: readonly string[];
+  /** label selectors in the syntax of `labelSelector=`, like those of Services */
+  readonly namespaceSelectors?: readonly string[];
+  readonly serviceSelectors?: readonly string[];
+  /** The pool has one of these, or a priority. It serves matches alone, and before all pools that have none. */
+  readonly isChosen?: true;
+  /** only Services that name the pool, or an address of it */
+  readonly onRequest?: true;
+}

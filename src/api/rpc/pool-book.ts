@@ -1,5 +1,6 @@
 /** What the store of the addresses of pools is asked about pools (src/pools/pool-book.ts). */
 import type { Family } from "../../core/net/family";
+import type { ServedServices } from "../meta/own-annotation";
 
 /** What a pool gives out, as it crosses RPC. */
 export interface PoolFacts {
@@ -10,6 +11,8 @@ export interface PoolFacts {
   readonly natDomain: string;
   /** What is outside of these stays used: the pool may shrink below it, and a restore brings it back. */
   readonly keepsOutside: boolean;
+  /** absent = the pool serves no Services */
+  readonly loadBalancer?: ServedServices;
 }
 
 /** A pool as its object is stored. */

@@ -33,6 +33,9 @@ export type AuthorizationMode = (typeof AUTHORIZATION_MODES)[number];
 /** A key as Kubernetes has it: a name, or a domain and a name. */
 const TAINT_KEY = /^([a-z0-9]([-.a-z0-9]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
+/** The `loadBalancerClass` of Services that pools serve. */
+export const POOL_CLASS = "servicenet.dev/pool";
+
 const HOUR_MS = 3_600_000;
 /** upstream's `syncPeriod` has no limit; a node without power that still gets traffic after two hours is a mistake */
 const PROXY_SYNC_PERIOD_SECONDS_MAX = 3_600;
@@ -177,6 +180,18 @@ export const VARIABLES = {
     meaning: "which controllers run, as `--controllers` of kube-controller-manager; see [clusters](clusters.md)",
     read: named(parseControllers),
     setting: (list: ControllerList) => list.join(),
+  }),
+  /** the load balancers of Services without a class: "" = somebody else's, else those of pools */
+  defaultLoadBalancerClass: variable({
+    name: "DEFAULT_LOAD_BALANCER_CLASS",
+    byDefault: "",
+    deployed: "",
+    meaning: "`servicenet.dev/pool`: [pools](load-balancer-addresses.md) also serve Services that name no `loadBalancerClass`",
+    read: (text, name) =>
+      text === "" || text === POOL_CLASS
+        ? ok<"" | typeof POOL_CLASS>(text)
+        : err([`${name}: ${JSON.stringify(text)} is not ${POOL_CLASS}`]),
+    setting: String,
   }),
   /** keys of taints that say that a node is about to go, besides the cluster autoscaler's */
   drainingTaints: variable({

@@ -10,6 +10,7 @@
  *   those of `default/kubernetes`    that the server keeps: another server has other addresses
  *   identity Leases                  always: they say who serves the cluster now
  *   ConfigMaps kube-root-ca.crt      always: another server has another authority
+ *   IPAddresses for Services         always: the Service shows its address, and takes it anew when the pool is there
  */
 import {
   ENDPOINTS_CONTROLLER,
@@ -21,13 +22,14 @@ import {
 } from "../../api/meta/endpoint-keys";
 import type { KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
+import { serviceHolding } from "../../api/registry/ipam/service-row";
 import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";
 import { hasPods } from "../../endpoints/sources/service-pods";
 import { isIdentityLease } from "../../leases/identity/identity-lease";
 import type { BackupType } from "./format";
 import { isInitial } from "./initial";
-import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, LEASES, typeName } from "./order";
+import { CONFIG_MAPS, ENDPOINT_SLICES, ENDPOINTS, LEASES, POOL_ADDRESSES, typeName } from "./order";
 
 type Type = Pick<BackupType, "group" | "resource">;
 
@@ -42,6 +44,8 @@ export function madeByControllers(services: readonly Service[]): (type: Type, ob
         return isOfServer(type, object) || isMadeOfPods(object, known.get(keyOf(object)));
       case LEASES:
         return isIdentityLease(object);
+      case POOL_ADDRESSES:
+        return serviceHolding(object) !== undefined;
       case CONFIG_MAPS:
         return object.metadata?.name === ROOT_CERTIFICATE;
       default:

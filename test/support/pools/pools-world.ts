@@ -223,6 +223,7 @@ export class PoolsWorld {
       kind,
       book: () => book,
       serviceRanges: () => this.rangesRead(),
+      expectBalancerPools: () => Promise.resolve(),
     });
   }
 }

@@ -7,6 +7,7 @@ import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy, StrategyContext } from "../resource";
 import { ADDRESS_FINALIZER, holdWith, type PoolAddress, poolKeyOf } from "./ipam";
 import { checkPoolReference, checkReferredName } from "./references";
+import { holdForService } from "./service-row";
 
 const NO_ADDRESS = "not a valid IP address";
 
@@ -41,6 +42,7 @@ export const addressStrategy: Strategy<PoolAddress> = {
   ...BASE_STRATEGY,
   validate,
   prepareForUpdate({ after, before }) {
+    holdForService(after, before);
     // What a claim has is held: no client takes that away before its deletion.
     if (!before.metadata?.deletionTimestamp && (isClaimed(before) || isClaimed(after))) holdWith(after, ADDRESS_FINALIZER);
   },

@@ -5,6 +5,7 @@ import { type FieldError, invalidValue, required, tooMany } from "../../meta/fie
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Strategy } from "../resource";
 import { type AddressPool, holdWith, POOL_FINALIZER, type PoolSpec } from "./ipam";
+import { balancerErrors } from "./load-balancer";
 import { networkAround, parsePoolEntry, type PoolRange } from "./pool-ranges";
 
 /** Of each list. What the book keeps of a pool is one row, which holds both states of a change; each excluded entry may cut a range in two. */
@@ -26,7 +27,8 @@ function checkCount(field: string, { length }: readonly string[], earlier: reado
   return length > Math.max(ENTRIES_MAX, earlier.length) ? [tooMany(field, length, ENTRIES_MAX)] : [];
 }
 
-function validate({ spec = {} }: AddressPool, _: unknown, before?: AddressPool): FieldError[] {
+function validate(pool: AddressPool, _: unknown, before?: AddressPool): FieldError[] {
+  const { spec = {} } = pool;
   const { addresses = [], excludedAddresses = [] } = spec;
   const earlier = before?.spec;
   const excess = [
@@ -34,7 +36,7 @@ function validate({ spec = {} }: AddressPool, _: unknown, before?: AddressPool):
     ...checkCount("spec.excludedAddresses", excludedAddresses, earlier?.excludedAddresses),
   ];
   // An error of each entry would be as many again.
-  return excess.length > 0 ? excess : checkSpec(spec);
+  return excess.length > 0 ? excess : [...balancerErrors(pool, before), ...checkSpec(spec)];
 }
 
 function checkSpec(spec: PoolSpec): FieldError[] {

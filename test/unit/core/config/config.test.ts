@@ -81,6 +81,7 @@ describe("parseConfig: defaults and accepted values", () => {
         endpointsBatchMs: 0,
         terminatedPodThreshold: 12_500,
         controllers: ["*"],
+        defaultLoadBalancerClass: "",
         drainingTaints: [],
         proxySyncPeriodSeconds: 30,
         serverStartedAtMs: 0,

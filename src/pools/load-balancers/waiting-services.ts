@@ -1,0 +1,81 @@
+/** The Services that wait for an address, in the order in which they began to. Read from the rows when it is first asked for. */
+import type { OlderWaiters } from "../../api/rpc/load-balancers";
+import type { ServiceRows, WaitingService } from "./service-rows";
+
+export type WaitingEntry = readonly [key: string, WaitingService];
+
+/** Asked addresses that are kept from younger Services; those beyond are anybody's. */
+const ASKED_MAX = 100;
+
+export class WaitingServices {
+  #known: Map<string, WaitingService> | undefined;
+  /** undefined = made anew when it is asked for */
+  #ordered: WaitingEntry[] | undefined;
+  #behindAll: Counted | undefined;
+
+  constructor(private readonly rows: Pick<ServiceRows, "waiting" | "saveWaiting">) {}
+
+  get size(): number {
+    return this.#all.size;
+  }
+
+  get(key: string): WaitingService | undefined {
+    return this.#all.get(key);
+  }
+
+  /** In the transaction of the change that makes it so. undefined = it waits no more. */
+  set(key: string, waiting: WaitingService | undefined): void {
+    if (!waiting && !this.#all.has(key)) return;
+    this.rows.saveWaiting(key, waiting);
+    const before = this.#all.get(key);
+    if (waiting) this.#all.set(key, waiting);
+    else this.#all.delete(key);
+    const last = this.#ordered?.at(-1);
+    // Mostly somebody begins to wait behind all others.
+    if (waiting && !before && this.#ordered && (!last || isBefore(last, [key, waiting]))) this.#ordered.push([key, waiting]);
+    else this.#ordered = undefined;
+    if (waiting && !before && this.#behindAll) add(this.#behindAll, waiting);
+    else this.#behindAll = undefined;
+  }
+
+  /** Memory is read anew: the rows of a turn were lost. */
+  forget(): void {
+    this.#known = this.#ordered = this.#behindAll = undefined;
+  }
+
+  get ordered(): readonly WaitingEntry[] {
+    return (this.#ordered ??= [...this.#all].sort((a, b) => (isBefore(a, b) ? -1 : 1)));
+  }
+
+  /** Those before the Service of this key: all of them, unless it waits itself. undefined = nobody is. */
+  before(key: string): OlderWaiters | undefined {
+    if (this.size === 0) return undefined;
+    if (!this.#all.has(key)) return (this.#behindAll ??= waitersOf(this.ordered));
+    const at = this.ordered.findIndex(([other]) => other === key);
+    return at === 0 ? undefined : waitersOf(this.ordered.slice(0, at));
+  }
+
+  get #all(): Map<string, WaitingService> {
+    return (this.#known ??= new Map(this.rows.waiting()));
+  }
+}
+
+interface Counted extends OlderWaiters {
+  readonly pools: Record<string, number>;
+  readonly addresses: string[];
+}
+
+function isBefore([a, { since: one }]: WaitingEntry, [b, { since: other }]: WaitingEntry): boolean {
+  return one < other || (one === other && a < b);
+}
+
+function waitersOf(entries: readonly WaitingEntry[]): Counted {
+  const counted: Counted = { pools: {}, addresses: [] };
+  for (const [, waiting] of entries) add(counted, waiting);
+  return counted;
+}
+
+function add({ pools, addresses }: Counted, { pools: keys, asked }: WaitingService): void {
+  if (asked.length > 0) addresses.push(...asked.slice(0, ASKED_MAX - addresses.length));
+  else for (const key of keys) pools[key] = (pools[key] ?? 0) + 1;
+}

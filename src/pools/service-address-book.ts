@@ -1,0 +1,318 @@
+/**
+ * Addresses for Services of type LoadBalancer, in the store of the addresses of pools. One is taken in the transaction that stores its IPAddress object,
+ * the row. The object has a finalizer, so whoever deletes it has to wait for the Service. Its claimRef names the Service and is not its own name.
+ * So no claim takes it over, and no client can make one like it (pool-book.ts).
+ *
+ * The store of Services alone takes and releases rows. A release names the row, whose name never comes again: a late one frees nobody else's address.
+ * A take of an earlier life of the store of Services that comes late takes nothing. Within one life that store releases what it does not know of.
+ */
+import { readObject } from "../api/meta/read-object";
+import { rfc3339Seconds } from "../api/meta/time";
+import { IPAM_GROUP, partsOfPoolKey, type PoolAddress, type PoolKey, poolText } from "../api/registry/ipam/ipam";
+import { SERVICE_FINALIZER, SERVICE_LABEL, SERVICE_UID, serviceHolding } from "../api/registry/ipam/service-row";
+import type {
+  AddressAnswer,
+  AddressesMissing,
+  AddressRequest,
+  AddressRowKey,
+  BalancerAnswer,
+  BalancerBookRpc,
+  BalancerQuestion,
+  ServiceRow,
+  TakenRow,
+  WantedRow,
+} from "../api/rpc/load-balancers";
+import type { CommittedChange, Operation, StoreExtension } from "../api/store/state/extension";
+import type { StoreStorage } from "../api/store/state/store-storage";
+import type { StoreTurn } from "../api/store/state/store-turn";
+import type { Clock, Random } from "../core/base/ports";
+import { canonicalAddress, formatAddress, parseAddress } from "../core/net/address";
+import { type Family, widthOf } from "../core/net/family";
+import { memberAt } from "../core/net/interval";
+import { FreeAddresses } from "./free-addresses";
+import { holdingOf } from "./held-addresses";
+import { type BalancerPool, looksAtLabels, poolsFor, serves } from "./load-balancers/selection";
+import type { KnownPoolRow, PoolBook } from "./pool-book";
+
+/** What the book is kept beside. */
+export interface InternalStore {
+  internally<T>(work: (turn: StoreTurn) => T): Promise<T>;
+}
+
+export interface ServiceAddressBookPorts {
+  clock: Pick<Clock, "now">;
+  random: Pick<Random, "uuid">;
+  storage: Pick<StoreStorage, "objectScan">;
+  book: Pick<PoolBook, "mayTake" | "pools" | "held">;
+  /** of the last life of the store of Services that spoke; in the same database */
+  sessions: { load(): number; save(session: number): void };
+  /** These pools may have room. May be lost. */
+  tellRoom(pools: readonly PoolKey[]): void;
+}
+
+interface Candidate extends BalancerPool {
+  readonly known: KnownPoolRow;
+}
+
+/** Rows of one page, and objects that are looked at for it. */
+const PAGE_ROWS = 500;
+const PAGE_OBJECTS = 2_000;
+const NO_ROOM: AddressesMissing = { why: "no available IPs", pools: [] };
+
+export class ServiceAddressBook implements BalancerBookRpc {
+  #store: InternalStore | undefined;
+  /** free addresses of pools that were asked for one, each of the row that it was made of */
+  readonly #spaces = new Map<PoolKey, { known: KnownPoolRow; space: FreeAddresses }>();
+  /** the turn under way releases rows of Services */
+  #isReleasing = false;
+
+  constructor(private readonly ports: ServiceAddressBookPorts) {}
+
+  /** The store that this is in. To be called once, before the first question. */
+  attach(store: InternalStore): void {
+    this.#store = store;
+  }
+
+  /** The extension of the store, around another one. */
+  around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
+    return {
+      ...inner,
+      committed: (change, operation) => {
+        inner.committed?.(change, operation);
+        this.#committed(change, operation);
+      },
+      writeUndone: () => {
+        this.#spaces.clear();
+        inner.writeUndone?.();
+      },
+      turnLost: () => {
+        this.#spaces.clear();
+        inner.turnLost?.();
+      },
+    };
+  }
+
+  async askBalancers(question: BalancerQuestion): Promise<BalancerAnswer> {
+    switch (question.does) {
+      case "take":
+        return this.#inTurn((turn) => this.#takeAll(turn, question.session, question.requests));
+      case "release":
+        return this.#inTurn((turn) => this.#release(turn, question.rows));
+      case "rows":
+        // In a turn, so that a take of an earlier session is before it, or takes nothing.
+        return this.#inTurn(() => this.#outdated(question.session) ?? this.#rowsBehind(question.after));
+      case "cover":
+        return { kind: "covered", pools: question.addresses.map((address) => this.#covering(address)) };
+    }
+  }
+
+  #inTurn(work: (turn: StoreTurn) => BalancerAnswer): Promise<BalancerAnswer> {
+    if (!this.#store) throw new Error("the book of addresses has no store");
+    return this.#store.internally(work);
+  }
+
+  #outdated(session: number): BalancerAnswer | undefined {
+    const known = this.ports.sessions.load();
+    if (session > known) this.ports.sessions.save(session);
+    return session < known ? { kind: "outdated", session: known } : undefined;
+  }
+
+  #takeAll(turn: StoreTurn, session: number, requests: readonly AddressRequest[]): BalancerAnswer {
+    const outdated = this.#outdated(session);
+    if (outdated) return outdated;
+    const pools = this.#pools();
+    if (requests.some(({ service }) => !service.namespaceLabels) && pools.some(looksAtLabels)) return { kind: "labels" };
+    return { kind: "taken", answers: requests.map((request) => this.#take(turn, pools, request)) };
+  }
+
+  #take(turn: StoreTurn, pools: readonly Candidate[], request: AddressRequest): AddressAnswer {
+    const taken: TakenRow[] = [];
+    const missing: AddressesMissing[] = [];
+    const picks = request.wanted.map((wanted) => ({ wanted, pick: this.#pick(turn, pools, request, wanted) }));
+    const isWhole = picks.every(({ pick }) => "value" in pick);
+    for (const { wanted, pick } of picks) {
+      if (!("value" in pick)) missing.push(pick);
+      else if (isWhole || !request.all) taken.push(this.#keep(turn, request, wanted, pick));
+    }
+    if (missing.length === 0) return { taken };
+    const pooled = [...new Set(missing.flatMap((one) => one.pools))];
+    return { taken, missing: { why: missing[0]?.why ?? NO_ROOM.why, pools: pooled } };
+  }
+
+  /** What the row is to hold; a row that is there already holds what it holds. */
+  #pick(
+    turn: StoreTurn,
+    pools: readonly Candidate[],
+    { service, behind }: AddressRequest,
+    { row, family, address, preferred, isHeld }: WantedRow,
+  ): { pool: PoolKey; value: bigint; isThere?: true } | AddressesMissing {
+    const stored = turn.get(row);
+    const there = stored && readObject<PoolAddress>(stored.data);
+    const held = there && holdingOf(there);
+    if (held) return { pool: held.pool, value: held.value, isThere: true };
+    if (address !== undefined) return this.#pickAsked(pools, service, { family, address, isHeld: isHeld ?? false });
+    const shown = preferred === undefined ? undefined : this.#pickAsked(pools, service, { family, address: preferred, isHeld: false });
+    if (shown && "value" in shown) return shown;
+    const ofFamily = pools.filter(({ known }) => known.row.facts.family === family);
+    const candidates = poolsFor(ofFamily, service, service.pools !== undefined);
+    for (const { key, known } of candidates) {
+      const value = this.#lowest(key, known, behind?.pools[key] ?? 0, behind?.addresses ?? []);
+      if (value !== undefined) return { pool: key, value };
+    }
+    return { why: this.#whyNone(pools, candidates, service), pools: candidates.map(({ key }) => key) };
+  }
+
+  #pickAsked(
+    pools: readonly Candidate[],
+    service: AddressRequest["service"],
+    { family, address, isHeld }: { family: Family; address: string; isHeld: boolean },
+  ): { pool: PoolKey; value: bigint } | AddressesMissing {
+    const parsed = parseAddress(address);
+    const value = parsed.ok ? parsed.value.value : -1n;
+    const isGiven = ({ known }: Candidate): boolean => known.row.facts.family === family && memberAt(known.gives, value) !== undefined;
+    const pool = pools.find((one) => isGiven(one) && (isHeld || serves(one, service, true)));
+    if (!pool) return { why: `[${JSON.stringify(address)}] is not allowed in config`, pools: [] };
+    if (this.ports.book.mayTake(pool.key, family, value)) return { pool: pool.key, value };
+    return { why: `${JSON.stringify(address)} is already in use`, pools: [pool.key] };
+  }
+
+  /** Leaves so many addresses, and these, to those who came before. undefined = there is none besides. */
+  #lowest(pool: PoolKey, known: KnownPoolRow, reserved: number, asked: readonly string[]): bigint | undefined {
+    const { family } = known.row.facts;
+    const space = this.#spaceOf(pool, known);
+    for (const text of asked) {
+      const parsed = parseAddress(text);
+      if (parsed.ok && parsed.value.family === family) space.bar(parsed.value.value);
+    }
+    try {
+      while (space.free > BigInt(reserved)) {
+        const value = space.lowest();
+        if (value === undefined || this.ports.book.mayTake(pool, family, value)) return value;
+        space.bar(value);
+      }
+      return undefined;
+    } finally {
+      space.unbar();
+    }
+  }
+
+  #whyNone(pools: readonly Candidate[], candidates: readonly Candidate[], { pools: named }: AddressRequest["service"]): string {
+    if (candidates.length > 0) return named ? `no available IPs in pool ${JSON.stringify(named.join(","))}` : NO_ROOM.why;
+    const unknown = named?.find((name) => !pools.some(({ key }) => partsOfPoolKey(key).name === name));
+    if (unknown !== undefined) return `unknown pool ${JSON.stringify(unknown)}`;
+    return named ? `pool ${JSON.stringify(named.join(","))} not compatible for ip assignment` : NO_ROOM.why;
+  }
+
+  #keep(
+    turn: StoreTurn,
+    { service }: AddressRequest,
+    { row, family }: WantedRow,
+    { pool, value, isThere }: { pool: PoolKey; value: bigint; isThere?: true },
+  ): TakenRow {
+    const address = formatAddress(family, value);
+    if (isThere) return { row, family, address };
+    const { kind, name } = partsOfPoolKey(pool);
+    turn.add(row, {
+      metadata: {
+        namespace: service.namespace,
+        name: row.slice(row.indexOf("/") + 1),
+        uid: this.ports.random.uuid(),
+        creationTimestamp: rfc3339Seconds(this.ports.clock.now()),
+        generation: 1,
+        labels: { [SERVICE_LABEL]: service.name },
+        annotations: { [SERVICE_UID]: service.uid },
+        finalizers: [SERVICE_FINALIZER],
+      },
+      spec: {
+        claimRef: { name: service.name },
+        poolRef: { apiGroup: IPAM_GROUP, kind, name },
+        address,
+        prefix: widthOf(family),
+      },
+    } as PoolAddress);
+    return { row, family, address };
+  }
+
+  #release(turn: StoreTurn, rows: readonly AddressRowKey[]): BalancerAnswer {
+    const pools = new Set<PoolKey>();
+    this.#isReleasing = true;
+    try {
+      for (const row of rows) {
+        const stored = turn.get(row);
+        const object = stored && readObject<PoolAddress>(stored.data);
+        if (!object || serviceHolding(object) === undefined) continue;
+        const held = holdingOf(object);
+        turn.remove(row);
+        if (held) pools.add(held.pool);
+      }
+    } finally {
+      this.#isReleasing = false;
+    }
+    return { kind: "released", pools: [...pools] };
+  }
+
+  #rowsBehind(after: AddressRowKey): BalancerAnswer {
+    const rows: ServiceRow[] = [];
+    let objects = 0;
+    for (const { key, data } of this.ports.storage.objectScan(after, "")) {
+      if (key === after) continue;
+      const object = readObject<PoolAddress>(data);
+      const service = object && serviceHolding(object);
+      const held = object && holdingOf(object);
+      if (service !== undefined && held)
+        rows.push({ row: key, family: held.family, address: formatAddress(held.family, held.value), service });
+      if (++objects >= PAGE_OBJECTS || rows.length >= PAGE_ROWS) return { kind: "rows", rows, next: key };
+    }
+    return { kind: "rows", rows };
+  }
+
+  #covering(text: string): string | null {
+    const parsed = parseAddress(canonicalAddress(text));
+    if (!parsed.ok) return null;
+    const { family, value } = parsed.value;
+    for (const [key, { row, states }] of this.ports.book.pools) {
+      const isBalancer = row.facts.loadBalancer ?? row.before?.loadBalancer;
+      if (isBalancer && states.some((state) => state.family === family && memberAt(state.covers, value) !== undefined))
+        return poolText(key);
+    }
+    return null;
+  }
+
+  /** Those that give addresses to Services now. One of which a write is under way gives what it gave before and will give. */
+  #pools(): Candidate[] {
+    return [...this.ports.book.pools].flatMap(([key, known]) => {
+      const { facts, before, token, closed } = known.row;
+      const states = token === undefined ? [facts] : before ? [facts, before] : [];
+      const served = states.flatMap(({ loadBalancer }) => loadBalancer ?? []);
+      return closed || served.length === 0 || served.length < states.length ? [] : [{ key, served, known }];
+    });
+  }
+
+  #spaceOf(pool: PoolKey, known: KnownPoolRow): FreeAddresses {
+    const found = this.#spaces.get(pool);
+    if (found?.known === known) return found.space;
+    const space = new FreeAddresses();
+    space.give(known.gives);
+    const { family } = known.row.facts;
+    for (const held of this.ports.book.held.of(pool)) if (held.family === family) space.take(held.value, held.key);
+    this.#spaces.set(pool, { known, space });
+    return space;
+  }
+
+  #committed<Supply>({ before, after }: CommittedChange, operation: Operation<Supply> | undefined): void {
+    const was = before && holdingOf(before);
+    const is = after && holdingOf(after);
+    for (const [held, isTaken] of [
+      [was, false],
+      [is, true],
+    ] as const) {
+      const space = held && this.#spaces.get(held.pool);
+      if (!held || space?.known.row.facts.family !== held.family) continue;
+      if (isTaken) space.space.take(held.value, held.key);
+      else if (!is) space.space.release(held.value, held.key);
+    }
+    // Services that wait hear of addresses that claims give back. What Services give back the other store knows.
+    const isBalancer = was && this.ports.book.pools.get(was.pool)?.row.facts.loadBalancer;
+    if (was && !is && isBalancer && !(this.#isReleasing && operation === undefined)) this.ports.tellRoom([was.pool]);
+  }
+}

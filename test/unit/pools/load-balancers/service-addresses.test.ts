@@ -1,0 +1,263 @@
+/** Services of type LoadBalancer and their addresses of pools: what each write makes of them, and what is left where an object dies at any await. */
+import { describe, expect, it } from "vitest";
+import { BalancerWorld } from "../../../support/pools/balancer-world";
+
+const LONG = 200_000;
+
+const toClusterIP = <T extends { spec?: object | undefined }>(service: T): T => {
+  const { loadBalancerClass: _, ...spec } = { loadBalancerClass: "", ...service.spec };
+  return { ...service, spec: { ...spec, type: "ClusterIP" } };
+};
+const toBalancer = <T extends { spec?: object | undefined }>(service: T): T => ({
+  ...service,
+  spec: { ...service.spec, type: "LoadBalancer", loadBalancerClass: "servicenet.dev/pool" },
+});
+
+/** Two addresses and three Services; one goes, one changes its type and comes back, then all go. */
+async function life(dieAt: number): Promise<BalancerWorld> {
+  const world = new BalancerWorld();
+  world.dieAt = dieAt;
+  world.pool("p", ["10.0.0.1-10.0.0.2"]);
+  for (const name of ["a", "b", "c"]) await world.create(name);
+  await world.pass(LONG);
+  await world.maintain();
+  await world.pass(LONG);
+  expect(world.problems, `first, death ${dieAt}`).toEqual([]);
+  expect(world.shown, `first, death ${dieAt}`).toEqual([expect.stringContaining("a 10.0.0."), expect.stringContaining("b 10.0.0.")]);
+  const second = world.shown[1];
+  await world.remove("a");
+  await world.pass(LONG);
+  await world.maintain();
+  expect([world.problems, world.shown.length, world.shown[0]], `freed, death ${dieAt}`).toEqual([[], 2, second]);
+  await world.update("b", toClusterIP);
+  await world.pass(LONG);
+  await world.update("b", toBalancer);
+  await world.pass(LONG);
+  await world.maintain();
+  expect([world.problems, world.shown.length], `back, death ${dieAt}`).toEqual([[], 2]);
+  for (const name of ["b", "c"]) await world.remove(name);
+  await world.pass(LONG);
+  await world.maintain();
+  await world.pass(LONG);
+  expect([world.shown, world.rows, [...world.held], [...world.waiting]], `empty, death ${dieAt}`).toEqual([[], [], [], []]);
+  return world;
+}
+
+describe("a life of Services", () => {
+  it("without a death: one call for each address that is taken, or given back; one for whoever waits; one that compares the rows", async () => {
+    const { calls, events } = await life(0);
+    const waits = ["take", "rows", "take"];
+    expect(calls).toEqual(["take", "take", ...waits, "release", "take", "release", "take", "release", "release"]);
+    expect(events).toEqual([
+      'c AllocationFailed: Failed to allocate IP for "ns/c": no available IPs',
+      'c IPAllocated: Assigned IP ["10.0.0.1"]',
+      'a ClearAssignment: IP ["10.0.0.1"] was given back, and goes to "ns/c", which waited for one',
+    ]);
+  });
+
+  it("with a death at any await: no address twice, none lost", async () => {
+    const { points } = await life(0);
+    expect(points).toBeGreaterThan(10);
+    for (let dieAt = 1; dieAt <= points; dieAt++) expect((await life(dieAt)).deaths, `death ${dieAt}`).toBe(1);
+  });
+});
+
+const DUAL = {
+  ipFamilies: ["IPv4", "IPv6"],
+  ipFamilyPolicy: "PreferDualStack",
+  clusterIP: "10.96.0.1",
+  clusterIPs: ["10.96.0.1", "fd01::1"],
+};
+
+describe("two families", () => {
+  it("preferred: the Service has what there is, and gets the other one when a pool has it", async () => {
+    const world = new BalancerWorld();
+    world.pool("four", ["10.0.0.1"]);
+    await world.create("a", DUAL);
+    expect([world.shown, world.events]).toEqual([["a 10.0.0.1"], []]);
+    world.pool("six", ["fd00::1-fd00::9"]);
+    await world.own.roomInPools([]);
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["a 10.0.0.1 fd00::1"]);
+  });
+
+  it("required: both, or none; one that is dropped goes back", async () => {
+    const world = new BalancerWorld();
+    world.pool("four", ["10.0.0.1"]);
+    await world.create("a", { ...DUAL, ipFamilyPolicy: "RequireDualStack" });
+    expect([world.shown, world.rows, world.events]).toEqual([
+      [],
+      [],
+      ['a AllocationFailed: Failed to allocate IP for "ns/a": no available IPs'],
+    ]);
+    world.pool("six", ["fd00::1"]);
+    await world.maintain();
+    expect([world.shown, world.problems]).toEqual([["a 10.0.0.1 fd00::1"], []]);
+    const single = { ipFamilies: ["IPv4"], ipFamilyPolicy: "SingleStack", clusterIPs: ["10.96.0.1"] };
+    expect(await world.update("a", (service) => ({ ...service, spec: { ...service.spec, ...single } }))).toMatchObject({ ok: true });
+    expect([world.shown, world.rows]).toEqual([["a 10.0.0.1"], ["a 10.0.0.1"]]);
+  });
+});
+
+describe("who waits", () => {
+  it("longest is served first, whoever comes later; a change that is no wish asks nobody", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    for (const name of ["a", "b", "c"]) await world.create(name);
+    const { calls } = world;
+    calls.length = 0;
+    await world.update("b", (service) => ({ ...service, metadata: { ...service.metadata, annotations: { note: "x" } } }));
+    expect(calls).toEqual([]);
+    // Room that nobody has told of yet.
+    world.pool("p", ["10.0.0.1-10.0.0.2"]);
+    await world.create("d");
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+    await world.remove("a");
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["b 10.0.0.1", "c 10.0.0.2"]);
+  });
+
+  it("while an address is given back: is not forgotten", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a");
+    await Promise.all([world.create("b"), world.remove("a")]);
+    await world.pass(LONG);
+    expect([world.shown, world.problems]).toEqual([["b 10.0.0.1"], []]);
+  });
+
+  it("and is deleted, or changes its type: waits no more", async () => {
+    const world = new BalancerWorld();
+    for (const name of ["a", "b"]) await world.create(name);
+    await world.remove("a");
+    await world.update("b", toClusterIP);
+    expect([...world.waiting]).toEqual([]);
+  });
+
+  it("for a pool that looks at labels: they are read when the book asks for them", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"], { priority: 0, namespaceSelectors: ["team=a"], isChosen: true });
+    await world.create("a");
+    expect([world.shown, world.calls]).toEqual([[], ["take", "take"]]);
+    world.labels.set("ns", { team: "a" });
+    await world.maintain();
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+  });
+
+  it("in great number: an address that is given back costs one lot of them", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    for (let i = 0; i < 100; i++) await world.create(`s${String(i).padStart(3, "0")}`);
+    world.calls.length = 0;
+    await world.remove("s000");
+    await world.pass(LONG);
+    expect([world.shown, world.calls]).toEqual([["s001 10.0.0.1"], ["release", "take"]]);
+  });
+});
+
+describe("the class that is served by default", () => {
+  const none = { loadBalancerClass: undefined } as unknown as object;
+
+  it("Services without a class: are served, none is written, and what they have stays when they are served no more", async () => {
+    const world = new BalancerWorld();
+    world.isDefault = true;
+    world.restartServices();
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    await world.create("a", none);
+    expect([world.shown, world.service("a")?.spec?.loadBalancerClass]).toEqual([["a 10.0.0.1"], undefined]);
+    world.isDefault = false;
+    world.restartServices();
+    await world.create("b", none);
+    await world.update("a", (service) => ({ ...service, metadata: { ...service.metadata, labels: { x: "y" } } }));
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+  });
+
+  it("those that were there before: keep the address of another controller where the pool has it free", async () => {
+    const world = new BalancerWorld();
+    await world.create("plain", none);
+    await world.create("shows", none);
+    const ingress = [{ ip: "10.0.0.1" }];
+    await world.update("shows", (service) => ({ ...service, status: { loadBalancer: { ingress } } }), "status");
+    world.isDefault = true;
+    world.restartServices();
+    await world.expectPools();
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    await world.own.roomInPools([]);
+    await world.pass(LONG);
+    expect([world.shown, world.problems]).toEqual([["plain 10.0.0.2", "shows 10.0.0.1"], []]);
+  });
+});
+
+describe("calls that come to nothing", () => {
+  it.each(["before", "after"] as const)(
+    "a take whose answer is lost, %s its effect: the Service waits, and nothing leaks",
+    async (when) => {
+      const world = new BalancerWorld();
+      world.pool("p", ["10.0.0.1"]);
+      world.fault = ({ does }, at) => (does === "take" && at === when ? new Error("lost") : undefined);
+      expect((await world.create("a")).ok).toBe(true);
+      expect(world.shown).toEqual([]);
+      world.fault = () => undefined;
+      await world.pass(LONG);
+      expect([world.shown, world.problems]).toEqual([["a 10.0.0.1"], []]);
+    },
+  );
+
+  it("a release whose answer is lost: is made again, and frees nobody else's", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a");
+    world.fault = ({ does }, at) => (does === "release" && at === "after" ? new Error("lost") : undefined);
+    await world.update("a", toClusterIP);
+    world.fault = () => undefined;
+    await world.create("b");
+    expect(world.shown).toEqual(["b 10.0.0.1"]);
+    await world.pass(LONG);
+    expect([world.shown, world.problems]).toEqual([["b 10.0.0.1"], []]);
+  });
+
+  it("a take of an earlier life that comes late: takes nothing", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a");
+    world.restartServices();
+    await world.pass(LONG);
+    const late = { service: { namespace: "ns", name: "b", uid: "u" }, wanted: [{ row: "ns/b-1", family: "IPv4" as const }], all: false };
+    expect(await world.ask({ does: "take", session: 1, requests: [late] })).toEqual({ kind: "outdated", session: 2 });
+  });
+});
+
+describe("a store or a book that came back from before", () => {
+  it("a store whose number of lives is an old one: goes on behind the newest", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.2"]);
+    for (let life = 0; life < 3; life++) {
+      world.restartServices();
+      await world.maintain();
+    }
+    await world.create("a");
+    world.numbers.set("session", 1);
+    world.restartServices();
+    await world.create("b");
+    expect([world.shown, world.problems]).toEqual([["a 10.0.0.1", "b 10.0.0.2"], []]);
+  });
+
+  it("rows are taken again; an address that is somebody else's now is lost, and its Service is told", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    for (const name of ["a", "b"]) await world.create(name);
+    for (const row of world.rowKeys) world.addresses.storage.objectDelete(row);
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    await world.claimed("10.0.0.1", "p");
+    world.restartServices();
+    await world.pass(LONG);
+    expect([world.shown, world.rows]).toEqual([
+      ["a 10.0.0.3", "b 10.0.0.2"],
+      ["- 10.0.0.1", "a 10.0.0.3", "b 10.0.0.2"],
+    ]);
+    expect(world.events).toEqual([
+      'a LoadBalancerFailed: IP ["10.0.0.1"] is not held for the Service any more: "10.0.0.1" is already in use',
+      'a IPAllocated: Assigned IP ["10.0.0.3"]',
+    ]);
+  });
+});

@@ -56,7 +56,7 @@ export function poolPorts(
       sessions: { load: () => kv.get<number>(SESSION) ?? 0, save: (session) => void kv.put(SESSION, session) },
       tellRoom: (pools) => tellRoom(pools),
     });
-    return { pools: book, balancers, extended: (inner) => book.around(balancers.around(inner)) };
+    return { pools: book, balancers, extended: (inner) => balancers.around(inner) };
   }
   const kind = definition === poolDefinitions.InClusterIPPool ? "InClusterIPPool" : "GlobalInClusterIPPool";
   if (definition !== poolDefinitions[kind]) return {};

@@ -13,6 +13,8 @@ export class FreeAddresses {
   #gives: readonly Interval[] = [];
   /** value -> who has it */
   readonly #holders = new Map<bigint, string>();
+  /** others who have it, too: the addresses of Services may be shared */
+  readonly #sharers = new Map<bigint, Set<string>>();
   /** values below `#next` that were released, a heap with the lowest first; some may be taken again, or be outside */
   #released: bigint[] = [];
   /** no value from here on was picked or released; where the interval of this number begins, or in it */
@@ -69,14 +71,28 @@ export class FreeAddresses {
   }
 
   take(value: bigint, holder: string): void {
-    if (!this.#holders.has(value) && !this.gives(value)) this.#outside++;
+    const before = this.#holders.get(value);
+    if (before === undefined && !this.gives(value)) this.#outside++;
+    const sharers = this.#sharers.get(value);
+    sharers?.delete(holder);
+    if (before !== undefined && before !== BARRED && before !== holder)
+      this.#sharers.set(value, (sharers ?? new Set<string>()).add(before));
     this.#holders.set(value, holder);
     this.#barred.delete(value);
   }
 
-  /** Does nothing where somebody else has the address. */
+  /** The address stays where somebody else has it. */
   release(value: bigint, holder: string): void {
-    if (this.#holders.get(value) !== holder) return;
+    const sharers = this.#sharers.get(value);
+    const [other] = sharers ?? [];
+    if (this.#holders.get(value) !== holder || other !== undefined) {
+      if (!sharers?.delete(holder) && other !== undefined && this.#holders.get(value) === holder) {
+        this.#holders.set(value, other);
+        sharers?.delete(other);
+      }
+      if (sharers?.size === 0) this.#sharers.delete(value);
+      return;
+    }
     this.#holders.delete(value);
     if (!this.gives(value)) this.#outside--;
     else if (value < this.#next) push(this.#released, value);

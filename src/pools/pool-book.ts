@@ -349,13 +349,11 @@ export class PoolBook implements PoolBookRpc {
     return isKept;
   }
 
-  /** Whether nobody whom the pool may meet has the address, which the pool gives out. */
-  mayTake(pool: PoolKey, family: Family, value: bigint): boolean {
+  /** Whoever has the address, in the pool or in others that it may meet. */
+  holders(pool: PoolKey, family: Family, value: bigint): PoolHolding[] {
     const natDomain = this.#domainOf(pool);
-    for (const held of this.held.having({ family, value })) {
-      if (held.pool === pool || !areApart(this.#domainOf(held.pool), natDomain)) return false;
-    }
-    return true;
+    const isMet = (held: PoolHolding): boolean => held.pool === pool || !areApart(this.#domainOf(held.pool), natDomain);
+    return [...this.held.having({ family, value })].filter(isMet);
   }
 
   #refusal<Supply>({ after, before }: ProposedChange, operation: Operation<Supply>): Status | undefined {

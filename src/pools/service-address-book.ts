@@ -6,15 +6,17 @@
  * The store of Services alone takes and releases rows. A release names the row, whose name never comes again: a late one frees nobody else's address.
  * A take of an earlier life of the store of Services that comes late takes nothing. Within one life that store releases what it does not know of.
  */
+import { keyOf } from "../api/meta/object-key";
 import { readObject } from "../api/meta/read-object";
 import { rfc3339Seconds } from "../api/meta/time";
 import { IPAM_GROUP, partsOfPoolKey, type PoolAddress, type PoolKey, poolText } from "../api/registry/ipam/ipam";
-import { SERVICE_FINALIZER, SERVICE_LABEL, SERVICE_UID, serviceHolding } from "../api/registry/ipam/service-row";
+import { SERVICE_FINALIZER, SERVICE_LABEL, SERVICE_UID, serviceHolding, SHARING } from "../api/registry/ipam/service-row";
 import type {
   AddressAnswer,
   AddressesMissing,
   AddressRequest,
   AddressRowKey,
+  AskingService,
   BalancerAnswer,
   BalancerBookRpc,
   BalancerQuestion,
@@ -30,8 +32,9 @@ import { canonicalAddress, formatAddress, parseAddress } from "../core/net/addre
 import { type Family, widthOf } from "../core/net/family";
 import { memberAt } from "../core/net/interval";
 import { FreeAddresses } from "./free-addresses";
-import { holdingOf } from "./held-addresses";
+import { holdingOf, type PoolHolding } from "./held-addresses";
 import { type BalancerPool, looksAtLabels, poolsFor, serves } from "./load-balancers/selection";
+import { sharingKey, whyNotShared } from "./load-balancers/sharing";
 import type { KnownPoolRow, PoolBook } from "./pool-book";
 
 /** What the book is kept beside. */
@@ -43,7 +46,7 @@ export interface ServiceAddressBookPorts {
   clock: Pick<Clock, "now">;
   random: Pick<Random, "uuid">;
   storage: Pick<StoreStorage, "objectScan">;
-  book: Pick<PoolBook, "mayTake" | "pools" | "held">;
+  book: Pick<PoolBook, "around" | "held" | "holders" | "pools">;
   /** of the last life of the store of Services that spoke; in the same database */
   sessions: { load(): number; save(session: number): void };
   /** These pools may have room. May be lost. */
@@ -63,6 +66,8 @@ export class ServiceAddressBook implements BalancerBookRpc {
   #store: InternalStore | undefined;
   /** free addresses of pools that were asked for one, each of the row that it was made of */
   readonly #spaces = new Map<PoolKey, { known: KnownPoolRow; space: FreeAddresses }>();
+  /** rows of Services that share, by their key; undefined = nobody has asked */
+  #shared: Map<string, Set<AddressRowKey>> | undefined;
   /** the turn under way releases rows of Services */
   #isReleasing = false;
 
@@ -73,8 +78,13 @@ export class ServiceAddressBook implements BalancerBookRpc {
     this.#store = store;
   }
 
-  /** The extension of the store, around another one. */
-  around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
+  /** The extension of the store, and that of the book of pools, around another one. */
+  around<Supply>(other: StoreExtension<Supply>): StoreExtension<Supply> {
+    const inner = this.ports.book.around(other);
+    const forget = (): void => {
+      this.#spaces.clear();
+      this.#shared = undefined;
+    };
     return {
       ...inner,
       committed: (change, operation) => {
@@ -82,11 +92,11 @@ export class ServiceAddressBook implements BalancerBookRpc {
         this.#committed(change, operation);
       },
       writeUndone: () => {
-        this.#spaces.clear();
+        forget();
         inner.writeUndone?.();
       },
       turnLost: () => {
-        this.#spaces.clear();
+        forget();
         inner.turnLost?.();
       },
     };
@@ -150,11 +160,13 @@ export class ServiceAddressBook implements BalancerBookRpc {
     const there = stored && readObject<PoolAddress>(stored.data);
     const held = there && holdingOf(there);
     if (held) return { pool: held.pool, value: held.value, isThere: true };
-    if (address !== undefined) return this.#pickAsked(pools, service, { family, address, isHeld: isHeld ?? false });
-    const shown = preferred === undefined ? undefined : this.#pickAsked(pools, service, { family, address: preferred, isHeld: false });
+    if (address !== undefined) return this.#pickAsked(turn, pools, { service, family, address, isHeld, ...(!isHeld && { behind }) });
+    const shown = preferred === undefined ? undefined : this.#pickAsked(turn, pools, { service, family, address: preferred });
     if (shown && "value" in shown) return shown;
     const ofFamily = pools.filter(({ known }) => known.row.facts.family === family);
     const candidates = poolsFor(ofFamily, service, service.pools !== undefined);
+    const shared = this.#pickShared(turn, candidates, service);
+    if (shared) return shared;
     for (const { key, known } of candidates) {
       const value = this.#lowest(key, known, behind?.pools[key] ?? 0, behind?.addresses ?? []);
       if (value !== undefined) return { pool: key, value };
@@ -163,17 +175,89 @@ export class ServiceAddressBook implements BalancerBookRpc {
   }
 
   #pickAsked(
+    turn: StoreTurn,
     pools: readonly Candidate[],
-    service: AddressRequest["service"],
-    { family, address, isHeld }: { family: Family; address: string; isHeld: boolean },
+    {
+      service,
+      family,
+      address,
+      isHeld,
+      behind,
+    }: { service: AskingService; family: Family; address: string } & Pick<WantedRow, "isHeld"> & Pick<AddressRequest, "behind">,
   ): { pool: PoolKey; value: bigint } | AddressesMissing {
     const parsed = parseAddress(address);
     const value = parsed.ok ? parsed.value.value : -1n;
     const isGiven = ({ known }: Candidate): boolean => known.row.facts.family === family && memberAt(known.gives, value) !== undefined;
     const pool = pools.find((one) => isGiven(one) && (isHeld || serves(one, service, true)));
     if (!pool) return { why: `[${JSON.stringify(address)}] is not allowed in config`, pools: [] };
-    if (this.ports.book.mayTake(pool.key, family, value)) return { pool: pool.key, value };
-    return { why: `${JSON.stringify(address)} is already in use`, pools: [pool.key] };
+    const { key, known } = pool;
+    const isFree = this.ports.book.holders(key, family, value).length === 0;
+    const isLeft =
+      behind && isFree && (behind.addresses.includes(address) || this.#spaceOf(key, known).free <= BigInt(behind.pools[key] ?? 0));
+    const why = isLeft
+      ? `${JSON.stringify(address)} is left to a Service that waits longer`
+      : this.#whyNot(turn, service, { pool: key, family, value });
+    return why === undefined ? { pool: key, value } : { why, pools: [key] };
+  }
+
+  /** The lowest address that others with the same key have, and that may be shared with them, in the first pool that has one. */
+  #pickShared(turn: StoreTurn, candidates: readonly Candidate[], service: AskingService): { pool: PoolKey; value: bigint } | undefined {
+    const key = sharingKey(service.sharing);
+    if (key === undefined) return undefined;
+    const held = [...(this.#sharedRows.get(key) ?? [])].flatMap((row) => {
+      const stored = turn.get(row);
+      const object = stored && readObject<PoolAddress>(stored.data);
+      return (object && holdingOf(object)) ?? [];
+    });
+    held.sort((a, b) => (a.value < b.value ? -1 : 1));
+    for (const { key: pool, known } of candidates) {
+      const found = held.find(
+        (one) => one.pool === pool && one.family === known.row.facts.family && this.#whyNot(turn, service, one) === undefined,
+      );
+      if (found) return { pool, value: found.value };
+    }
+    return undefined;
+  }
+
+  /** Why the Service may not have the address; undefined = it may. Its own rows are in nobody's way. */
+  #whyNot(
+    turn: StoreTurn,
+    service: AskingService,
+    { pool, family, value }: Pick<PoolHolding, "pool" | "family" | "value">,
+  ): string | undefined {
+    const address = formatAddress(family, value);
+    for (const { key } of this.ports.book.holders(pool, family, value)) {
+      const stored = turn.get(key);
+      const object = stored && readObject<PoolAddress>(stored.data);
+      const uid = object && serviceHolding(object);
+      if (uid === service.uid) continue;
+      const { namespace = "", labels, annotations } = object?.metadata ?? {};
+      const sharing = uid === undefined ? undefined : annotations?.[SHARING];
+      const holder = { namespace, name: labels?.[SERVICE_LABEL] ?? "", ...(sharing !== undefined && { sharing }) };
+      const why = uid === undefined ? `${JSON.stringify(address)} is already in use` : whyNotShared(address, service, holder);
+      if (why !== undefined) return why;
+    }
+    return undefined;
+  }
+
+  get #sharedRows(): Map<string, Set<AddressRowKey>> {
+    if (this.#shared) return this.#shared;
+    this.#shared = new Map();
+    for (const { data } of this.ports.storage.objectScan("", "")) {
+      const object = data.includes(SHARING) ? readObject<PoolAddress>(data) : undefined;
+      if (object) this.#noteShared(keyOf(object), object, true);
+    }
+    return this.#shared;
+  }
+
+  /** Of other objects the annotation is anybody's text. */
+  #noteShared(row: AddressRowKey, object: PoolAddress, isThere: boolean): void {
+    if (!this.#shared || serviceHolding(object) === undefined) return;
+    const key = sharingKey(object.metadata?.annotations?.[SHARING]);
+    if (key === undefined) return;
+    const rows = this.#shared.get(key) ?? new Set<AddressRowKey>();
+    if (isThere) this.#shared.set(key, rows.add(row));
+    else if (rows.delete(row) && rows.size === 0) this.#shared.delete(key);
   }
 
   /** Leaves so many addresses, and these, to those who came before. undefined = there is none besides. */
@@ -187,7 +271,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     try {
       while (space.free > BigInt(reserved)) {
         const value = space.lowest();
-        if (value === undefined || this.ports.book.mayTake(pool, family, value)) return value;
+        if (value === undefined || this.ports.book.holders(pool, family, value).length === 0) return value;
         space.bar(value);
       }
       return undefined;
@@ -220,7 +304,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
         creationTimestamp: rfc3339Seconds(this.ports.clock.now()),
         generation: 1,
         labels: { [SERVICE_LABEL]: service.name },
-        annotations: { [SERVICE_UID]: service.uid },
+        annotations: { [SERVICE_UID]: service.uid, ...(service.sharing !== undefined && { [SHARING]: service.sharing }) },
         finalizers: [SERVICE_FINALIZER],
       },
       spec: {
@@ -299,7 +383,9 @@ export class ServiceAddressBook implements BalancerBookRpc {
     return space;
   }
 
-  #committed<Supply>({ before, after }: CommittedChange, operation: Operation<Supply> | undefined): void {
+  #committed<Supply>({ key, before, after }: CommittedChange, operation: Operation<Supply> | undefined): void {
+    if (before) this.#noteShared(key, before, false);
+    if (after) this.#noteShared(key, after, true);
     const was = before && holdingOf(before);
     const is = after && holdingOf(after);
     for (const [held, isTaken] of [

@@ -17,6 +17,8 @@ export interface AskingService {
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   /** names of pools: only these; absent = any that serves the Service by itself */
   readonly pools?: readonly string[];
+  /** with whom it shares an address, as one text (pools/load-balancers/sharing.ts); absent = with nobody */
+  readonly sharing?: string;
 }
 
 /** One address, to be held by the row of this name. */
@@ -43,6 +45,8 @@ export interface TakenRow {
   readonly row: AddressRowKey;
   readonly family: Family;
   readonly address: string;
+  /** with which it was taken */
+  readonly sharing?: string;
 }
 
 export interface AddressRequest {

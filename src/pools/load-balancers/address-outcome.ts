@@ -47,18 +47,28 @@ export function heldBy(service: KubeObject, rows: Pick<ServiceRows, "held">): re
   return held && held.uid === service.metadata?.uid ? held.rows : [];
 }
 
-/** The families of the Service are settled. An address that its status has from another controller is taken over if that can be. */
+/**
+ * The families of the Service are settled. Where it shares with others than before, its address has to be taken anew. An address that its status has from
+ * another controller is taken over if that can be.
+ */
 export function addressPlan(service: Service, { rows, isDefault }: KnownServices): BalancerPlan {
   const held = heldBy(service, rows);
   if (!isBalanced(service, isDefault, held.length > 0)) return { held, keep: [], lacks: [] };
   const wish = wishOf(service);
-  const keep = held.filter(({ family }) => wish.families.includes(family));
-  const lacking = wish.families.filter((family) => !keep.some((row) => row.family === family));
-  const shown = lacking.length === 0 ? [] : ingressAddresses(service).filter((address) => !held.some((row) => row.address === address));
-  const lacks = lacking.map((family) => {
-    const preferred = shown.find((address) => familyOf(address) === family);
-    return { family, ...(preferred !== undefined && { preferred }) };
-  });
+  const ofFamily = held.filter(({ family }) => wish.families.includes(family));
+  if (wish.problem !== undefined) return { held, wish, keep: ofFamily, lacks: [] };
+  const isWanted = ({ family, address, sharing }: TakenRow): boolean =>
+    sharing === wish.sharing && (wish.asked?.[family] ?? address) === address;
+  const keep = ofFamily.filter(isWanted);
+  const lacks = wish.families
+    .filter((family) => !keep.some((row) => row.family === family))
+    .map((family): LackedAddress => {
+      const address = wish.asked?.[family];
+      if (address !== undefined) return { family, address };
+      const shown = (): string | undefined => ingressAddresses(service).find((one) => familyOf(one) === family);
+      const preferred = ofFamily.find((row) => row.family === family)?.address ?? shown();
+      return { family, ...(preferred !== undefined && { preferred }) };
+    });
   return { held, wish, keep, lacks };
 }
 
@@ -78,7 +88,12 @@ export function addressOutcome(
   // One of two is nothing, where both are wanted.
   const got = wish?.all && found.includes(undefined) ? [] : found.filter((row) => row !== undefined);
   const order = wish?.families ?? [];
-  const rows = [...keep, ...got].toSorted((a, b) => order.indexOf(a.family) - order.indexOf(b.family));
+  // Until the address is free that it asks for now, it has the one before. What it may share no more it has to leave.
+  const stays = held.filter(
+    ({ family, sharing }) =>
+      sharing === wish?.sharing && lacks.some((lack, i) => lack.family === family && !got.includes(found[i] as TakenRow)),
+  );
+  const rows = [...keep, ...got, ...stays].toSorted((a, b) => order.indexOf(a.family) - order.indexOf(b.family));
   const released = held.filter((row) => !rows.includes(row)).map(({ row }) => row);
   const isWaiting = got.length < lacks.length && !service.metadata?.deletionTimestamp;
   const waited = of.waited?.uid === uid ? of.waited : undefined;
@@ -88,6 +103,7 @@ export function addressOutcome(
     since: waited?.since ?? of.now,
     pools: of.missing?.pools ?? waited?.pools ?? [],
     asked: lacks.flatMap(({ address }) => address ?? []),
+    ...(wish?.sharing !== undefined && { shares: true }),
     ...(told !== undefined && { told }),
   };
   return { held: rows.length > 0 ? { uid, rows } : undefined, waiting: isWaiting ? waiting : undefined, released };

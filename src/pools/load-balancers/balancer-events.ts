@@ -16,6 +16,11 @@ export function allocationFailed(service: Service, why: string): EventReport {
   return report(service, "Warning", "AllocationFailed", `Failed to allocate IP for ${JSON.stringify(keyOf(service))}: ${why}`);
 }
 
+/** What the Service asks for cannot be read, or contradicts itself. */
+export function wishUnreadable(service: Service, problem: string): EventReport {
+  return report(service, "Warning", "LoadBalancerFailed", problem);
+}
+
 /** The Service has waited. */
 export function addressAssigned(service: Service, addresses: readonly string[]): EventReport {
   return report(service, "Normal", "IPAllocated", `Assigned IP ${JSON.stringify(addresses)}`);

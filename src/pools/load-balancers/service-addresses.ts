@@ -45,7 +45,7 @@ import {
   rowFor,
   serviceOfRow,
 } from "./address-outcome";
-import { addressAssigned, addressLost, addressPassedOn, allocationFailed } from "./balancer-events";
+import { addressAssigned, addressLost, addressPassedOn, allocationFailed, wishUnreadable } from "./balancer-events";
 import { RowAudit } from "./row-audit";
 import { RowReleases } from "./row-releases";
 import type { ServiceRows } from "./service-rows";
@@ -335,7 +335,8 @@ export class ServiceAddresses implements BalancedServicesRpc {
       const answer = await this.#queue.ask(request);
       const taken = new Set(answer.taken.map(({ row }) => row));
       for (const row of rows) if (!taken.has(row)) this.#underWay.delete(row);
-      return answer;
+      const { sharing } = request.service;
+      return sharing === undefined ? answer : { ...answer, taken: answer.taken.map((row) => ({ ...row, sharing })) };
     } catch (error) {
       this.ports.recorder.log("warn", "the book of addresses did not answer", { rows: rows.length, error: String(error) });
       for (const row of rows) this.#underWay.delete(row);
@@ -373,6 +374,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const held = this.ports.rows.held(key);
     const nothing = { held: undefined, waiting: undefined, released: held?.rows.map(({ row }) => row) ?? [] };
     const outcome = service ? (decided ?? this.#outcomeOf(service, [], undefined)) : nothing;
+    if (service && operation) this.#tellProblem(service, earlier);
     const subject = service ?? earlier;
     if (subject) this.#keep(key, outcome, subject);
     // Room that was made meanwhile has served nobody who came later.
@@ -383,6 +385,13 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const { promise, resolve } = deferred<undefined>();
     this.#turn.settled.push(() => resolve(undefined));
     this.#settling.set(operation, promise);
+  }
+
+  /** Once, unless the problem becomes another one. */
+  #tellProblem(service: Service, before: Service | undefined): void {
+    const problemOf = (one: Service | undefined): string | undefined => one && addressPlan(one, this.#known).wish?.problem;
+    const problem = problemOf(service);
+    if (problem !== undefined && problem !== problemOf(before)) this.#turn.reports.push(wishUnreadable(service, problem));
   }
 
   /** In the transaction of the change. */
@@ -484,12 +493,16 @@ export class ServiceAddresses implements BalancedServicesRpc {
   }
 
   /** The row of a Service is not at the book. Answers why it cannot be there again; undefined = it is. Rejects without an answer. */
-  async #claimAgain(key: string, { row, family, address }: TakenRow): Promise<string | undefined> {
+  async #claimAgain(key: string, { row, family, address, sharing }: TakenRow): Promise<string | undefined> {
     const service = this.#read(key);
     const wish = service && addressPlan(service, this.#known).wish;
     if (!service || !wish || !this.#isHeld(row)) return undefined;
     const wanted = [{ row, family, address, isHeld: true as const }];
-    const { missing } = await this.#queue.ask({ service: askingService(service, {}), wanted, all: false });
+    const { missing } = await this.#queue.ask({
+      service: askingService(service, { ...(sharing !== undefined && { sharing }) }),
+      wanted,
+      all: false,
+    });
     return missing?.why;
   }
 

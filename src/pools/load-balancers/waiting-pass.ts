@@ -87,11 +87,12 @@ export class WaitingPass {
   #next(room: ReadonlySet<string> | undefined, full: ReadonlySet<string>, seen: Set<string>): WaitingEntry[] {
     const lot: WaitingEntry[] = [];
     for (const entry of this.ports.waiting.ordered) {
-      const [key, { pools, asked }] = entry;
+      const [key, { pools, asked, shares = false }] = entry;
       if (seen.has(key)) continue;
-      const mayHelp = room === undefined ? pools.length === 0 || asked.length > 0 || pools.some((pool) => !full.has(pool)) : undefined;
-      if (mayHelp ?? pools.some((pool) => room?.has(pool) && (asked.length > 0 || !full.has(pool)))) lot.push(entry);
-      else continue;
+      // One that asks for an address, or may share one, needs no room.
+      const isFull = asked.length === 0 && !shares && pools.length > 0 && pools.every((pool) => full.has(pool));
+      if (isFull || !(room === undefined || pools.some((pool) => room.has(pool)))) continue;
+      lot.push(entry);
       seen.add(key);
       if (lot.length >= LOT) break;
     }

@@ -22,6 +22,7 @@ import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import { wrongNodePortRows } from "./node-port-rows";
 import type { Listed, ObservedIPAddress, ObservedOwners, ObservedService, ObservedServiceCIDR } from "./observed";
 import { wrongBitmaps, wrongClaims, wrongRows } from "./owners";
+import { wrongBalancers } from "./load-balancers";
 import { type ObservedPools, wrongPools } from "./pools";
 import { lookAtSlices, type SliceSource } from "./slices";
 import { type NamedRanges, overlaps, type Surroundings, untold } from "./surroundings";
@@ -171,7 +172,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
   }
   if (nodePortRows) suspicions.push(...wrongNodePortRows({ services, unreadable }, nodePortRows));
   // Pools of another server may overlap on purpose.
-  if (owners && pools) suspicions.push(...wrongPools(pools, serviceCIDRs));
+  if (owners && pools) suspicions.push(...wrongPools(pools, serviceCIDRs), ...wrongBalancers(pools, { services, unreadable }));
   const slices = await lookAtSlices(source, services, surroundings.nodes);
   return {
     suspicions: [...suspicions, ...slices.suspicions],

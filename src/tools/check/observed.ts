@@ -22,6 +22,8 @@ export interface ObservedService extends HoldingService {
   metadata?: ObservedMeta;
   /** set by observedService for a Service with a selector */
   selection?: Selection;
+  /** the same: addresses of its load balancer, as its status has them; absent = it shows none */
+  shows?: readonly string[];
 }
 
 /** What a Service asks of the Pods that it selects. */
@@ -92,6 +94,7 @@ export function observedService(service: ObservedService): ObservedService {
   const { metadata, spec } = service;
   const selection = selectionOf(service as Service);
   const { type, clusterIP, clusterIPs, ports, healthCheckNodePort } = spec ?? {};
+  const shows = ingressOf(service as Service);
   const named = ports?.flatMap(({ protocol, nodePort }) => (nodePort ? [{ ...(protocol ? { protocol } : {}), nodePort }] : []));
   return {
     metadata: observedMeta(metadata),
@@ -102,7 +105,12 @@ export function observedService(service: ObservedService): ObservedService {
       ...(healthCheckNodePort ? { healthCheckNodePort } : {}),
     },
     ...(selection ? { selection } : {}),
+    ...(shows.length > 0 ? { shows } : {}),
   };
+}
+
+function ingressOf({ status }: Service): string[] {
+  return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip || []);
 }
 
 /** undefined = no controller makes endpoints of the Service. */

@@ -15,6 +15,7 @@ import {
   type PoolKind,
   poolText,
 } from "../../api/registry/ipam/ipam";
+import { serviceHolding } from "../../api/registry/ipam/service-row";
 import { formatAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { type Interval, memberAt } from "../../core/net/interval";
@@ -37,6 +38,8 @@ export interface ObservedPool {
   readonly isPaused: boolean;
   /** the count in its status */
   readonly outOfRange: number;
+  /** It serves Services of type LoadBalancer. */
+  readonly isBalancer: boolean;
 }
 
 export interface ObservedClaim {
@@ -60,6 +63,8 @@ export interface ObservedPoolAddress {
   /** uid of the claim that owns it; undefined = none does */
   readonly owner: string | undefined;
   readonly isDeleted: boolean;
+  /** uid of the Service of type LoadBalancer that has it; undefined = none */
+  readonly service: string | undefined;
 }
 
 export interface ObservedPools {
@@ -74,10 +79,10 @@ export interface ObservedPools {
 export const POOL_ADDRESS = "IPAddress.ipam";
 const CLAIM = "IPAddressClaim";
 /** Until the controller of pools has met a change, while it has much to do. */
-const CONTROLLER_LASTING_MS = 15_000;
+export const CONTROLLER_LASTING_MS = 15_000;
 
 export function observedPool(kind: PoolKind, pool: AddressPool): ObservedPool {
-  const { family, intervals, keepsOutside } = factsOf(pool);
+  const { family, intervals, keepsOutside, loadBalancer } = factsOf(pool);
   return {
     key: keyOfPool(kind, pool),
     labelled: labelled(kind, pool),
@@ -87,6 +92,7 @@ export function observedPool(kind: PoolKind, pool: AddressPool): ObservedPool {
     keepsOutside,
     isPaused: isPaused(pool),
     outOfRange: Number(pool.status?.ipAddresses?.outOfRange ?? 0),
+    isBalancer: loadBalancer !== undefined,
   };
 }
 
@@ -115,6 +121,7 @@ export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
     claimKey: keyOf({ metadata: { namespace, name: spec?.claimRef?.name ?? "" } }),
     owner: metadata?.ownerReferences?.find(({ kind, controller }) => kind === CLAIM && controller)?.uid,
     isDeleted: metadata?.deletionTimestamp !== undefined,
+    service: serviceHolding(address),
   };
 }
 
@@ -134,6 +141,8 @@ interface HeldPlace extends Interval {
   readonly is: "pool" | "range" | "address";
   /** an address of somebody else's pool, which is his to keep apart from others of his */
   readonly isForeign?: true;
+  /** an address of a Service, which may share it with others */
+  readonly isShareable?: true;
 }
 
 /** Places that share an address, and are not apart by their NAT domains. */
@@ -153,12 +162,14 @@ function heldTwice(
         return { first, last: lastOf(prefix), family, natDomain, labelled: labelled("ServiceCIDR", object), pool: "", is: "range" };
       }),
     ),
-    ...addresses.flatMap(({ place, pool, labelled: by }): HeldPlace[] => {
+    ...addresses.flatMap(({ place, pool, labelled: by, service }): HeldPlace[] => {
       if (!place) return [];
       const natDomain = domains.get(pool ?? "") ?? "";
       const { family, value } = place;
       const at = { first: value, last: value, family, natDomain, labelled: by, is: "address" as const };
-      return [pool === undefined ? { ...at, pool: "", isForeign: true } : { ...at, pool }];
+      return [
+        pool === undefined ? { ...at, pool: "", isForeign: true } : { ...at, pool, ...(service !== undefined && { isShareable: true }) },
+      ];
     }),
   ];
   places.sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
@@ -181,7 +192,12 @@ function meeting(a: HeldPlace, b: HeldPlace): Suspicion | undefined {
   const both = [a.labelled, b.labelled];
   const [address, other] = b.is === "address" ? [b, a] : [a, b];
   if (address.is === "address" && other.is === "address") {
-    if ((a.isForeign && b.isForeign) || (a.pool !== b.pool && areApart(a.natDomain, b.natDomain))) return undefined;
+    if (
+      (a.isForeign && b.isForeign) ||
+      (a.isShareable && b.isShareable && a.pool === b.pool) ||
+      (a.pool !== b.pool && areApart(a.natDomain, b.natDomain))
+    )
+      return undefined;
     return suspect("pool", both, `${formatAddress(a.family, a.first)} is held by ${a.labelled.label} and by ${b.labelled.label}`);
   }
   if ((a.is === "range" && b.is === "range") || (a.pool === b.pool && a.pool !== "") || areApart(a.natDomain, b.natDomain))

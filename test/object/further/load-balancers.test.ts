@@ -115,6 +115,23 @@ describe("a Service of the class of pools", () => {
     expect(ingress((await write("a")).body)).toEqual([vip("192.0.2.10")]);
   });
 
+  it("one that asks for an address, and two that share it", async () => {
+    await pool("p", ["192.0.2.10-192.0.2.12"]);
+    const annotations = { "metallb.io/allow-shared-ip": "k" };
+    const made = async (name: string, port: number, spec: object = {}): Promise<unknown> => {
+      const object = {
+        metadata: { name, annotations },
+        spec: { type: "LoadBalancer", loadBalancerClass: CLASS, ports: [{ port }], ...spec },
+      };
+      return ingress((await cluster.send("POST", SERVICES, object)).body);
+    };
+    expect(await made("a", 80, { loadBalancerIP: "192.0.2.12" })).toEqual([vip("192.0.2.12")]);
+    expect(await made("b", 443)).toEqual([vip("192.0.2.12")]);
+    expect(await made("c", 443)).toEqual([vip("192.0.2.10")]);
+    await cluster.send("DELETE", `${SERVICES}/a`);
+    expect(await rows()).toEqual(["b 192.0.2.12", "c 192.0.2.10"]);
+  });
+
   it("many at once, while every object dies: no address twice, none lost", async () => {
     await pool("p", ["10.200.0.0/24"]);
     for (let batch = 0; batch < 4; batch++) {

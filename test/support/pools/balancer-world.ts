@@ -222,7 +222,7 @@ export class BalancerWorld {
       sessions: { load: () => this.#session, save: (session) => void (this.#session = session) },
       tellRoom: (pools) => void this.own.roomInPools(pools),
     });
-    const extension = book.around<undefined>(this.#book.around({}));
+    const extension = this.#book.around<undefined>({});
     return Object.assign(this.#inBook, extension);
   }
 

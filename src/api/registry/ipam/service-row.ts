@@ -5,6 +5,8 @@ import { holdWith, type PoolAddress, poolKeyOf } from "./ipam";
 /** The name of the Service. */
 export const SERVICE_LABEL = `${OWN_DOMAIN}/service`;
 export const SERVICE_UID = `${OWN_DOMAIN}/service-uid`;
+/** With whom the Service shares it (pools/load-balancers/sharing.ts). */
+export const SHARING = `${OWN_DOMAIN}/sharing`;
 export const SERVICE_FINALIZER = `${OWN_DOMAIN}/load-balancer`;
 
 /** The uid of the Service; undefined = the object is none of these. No client can make one: it names another claim than that of its own name. */
@@ -19,6 +21,8 @@ export function holdForService(after: PoolAddress, before: PoolAddress): void {
   if (uid === undefined || !after.metadata) return;
   holdWith(after, SERVICE_FINALIZER);
   const name = before.metadata?.labels?.[SERVICE_LABEL];
-  after.metadata.annotations = { ...after.metadata.annotations, [SERVICE_UID]: uid };
+  const sharing = before.metadata?.annotations?.[SHARING];
+  const { [SHARING]: _, ...annotations } = after.metadata.annotations ?? {};
+  after.metadata.annotations = { ...annotations, [SERVICE_UID]: uid, ...(sharing !== undefined && { [SHARING]: sharing }) };
   if (name !== undefined) after.metadata.labels = { ...after.metadata.labels, [SERVICE_LABEL]: name };
 }

@@ -261,3 +261,137 @@ describe("a store or a book that came back from before", () => {
     ]);
   });
 });
+
+const annotated = (annotations: Record<string, string>) => ({ annotations });
+const note =
+  (annotations: Record<string, string>) =>
+  <T extends { metadata?: object | undefined }>(service: T): T => ({ ...service, metadata: { ...service.metadata, annotations } });
+
+describe("an address that is asked for", () => {
+  it("free: is given, also from a pool on request; not given by any pool: the Service waits", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.9"], { priority: 0, onRequest: true });
+    await world.create("a", { loadBalancerIP: "10.0.0.5" });
+    await world.create("b", { loadBalancerIP: "10.0.1.5" });
+    await world.create("c");
+    expect([world.shown, world.events]).toEqual([
+      ["a 10.0.0.5"],
+      [
+        'b AllocationFailed: Failed to allocate IP for "ns/b": ["10.0.1.5"] is not allowed in config',
+        'c AllocationFailed: Failed to allocate IP for "ns/c": no available IPs',
+      ],
+    ]);
+  });
+
+  it("held by another: the Service gets it as soon as it is free, and no younger one before", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.2"]);
+    await world.create("a");
+    await world.create("b", { loadBalancerIP: "10.0.0.1" });
+    await world.create("c");
+    await world.create("d");
+    expect(world.events[0]).toBe('b AllocationFailed: Failed to allocate IP for "ns/b": "10.0.0.1" is already in use');
+    await world.remove("a");
+    await world.create("e");
+    await world.pass(LONG);
+    expect([world.shown, world.problems]).toEqual([["b 10.0.0.1", "c 10.0.0.2"], []]);
+    await world.remove("c");
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["b 10.0.0.1", "d 10.0.0.2"]);
+  });
+
+  it("by a young Service, while older ones wait for any: is left to them", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    for (const name of ["a", "b"]) await world.create(name);
+    world.pool("p", ["10.0.0.1-10.0.0.2"]);
+    await world.create("c", { loadBalancerIP: "10.0.0.2" });
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+    await world.maintain();
+    expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.2"]);
+  });
+
+  it("asked for later: the Service keeps what it has until it is free", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    for (const name of ["a", "b"]) await world.create(name);
+    await world.update("b", note({ "metallb.io/loadBalancerIPs": "10.0.0.1" }));
+    expect([world.shown, world.problems]).toEqual([["a 10.0.0.1", "b 10.0.0.2"], []]);
+    await world.remove("a");
+    await world.pass(LONG);
+    expect([world.shown, world.problems]).toEqual([["b 10.0.0.1"], []]);
+    await world.update("b", note({ "lbipam.cilium.io/ips": "10.0.0.3" }));
+    expect([world.shown, world.problems]).toEqual([["b 10.0.0.3"], []]);
+  });
+
+  it("that cannot be read: nothing changes, and one Event says why", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    await world.create("a");
+    await world.update("a", note({ "metallb.io/loadBalancerIPs": "x" }));
+    await world.update("a", note({ "metallb.io/loadBalancerIPs": "x", more: "y" }));
+    await world.create("b", {}, annotated({ "metallb.io/loadBalancerIPs": "x" }));
+    await world.pass(LONG);
+    const why = 'LoadBalancerFailed: invalid requested loadbalancer IPs: invalid IP "x"';
+    expect([world.shown, [...world.waiting], world.events]).toEqual([["a 10.0.0.1"], [], [`a ${why}`, `b ${why}`]]);
+  });
+});
+
+describe("Services that share an address", () => {
+  const KEY = annotated({ "metallb.io/allow-shared-ip": "k" });
+  const ports = (port: number) => ({ ports: [{ port }] });
+
+  it("get one that others with the key have, with other ports, also when they do not ask for it; else their own", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    await world.create("plain");
+    await world.create("a", ports(80), KEY);
+    await world.create("b", ports(443), KEY);
+    await world.create("c", ports(80), KEY);
+    expect(world.shown).toEqual(["a 10.0.0.2", "b 10.0.0.2", "c 10.0.0.3", "plain 10.0.0.1"]);
+    expect(world.rows).toHaveLength(4);
+  });
+
+  it("an address is free when the last one has left it", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a", ports(80), KEY);
+    await world.create("b", { ...ports(443), loadBalancerIP: "10.0.0.1" }, KEY);
+    await world.create("waits");
+    for (const name of ["a", "b"]) {
+      expect(world.shown).toContain("b 10.0.0.1");
+      await world.remove(name);
+      await world.pass(LONG);
+    }
+    expect([world.shown, world.rows]).toEqual([["waits 10.0.0.1"], ["waits 10.0.0.1"]]);
+  });
+
+  it("a change that breaks the rules costs the changed Service its address; one that does not keeps it", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.2"]);
+    await world.create("a", ports(80), KEY);
+    await world.create("b", ports(443), KEY);
+    await world.update("b", (service) => ({ ...service, spec: { ...service.spec, ...ports(8443) } }));
+    expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
+    await world.update("b", (service) => ({ ...service, spec: { ...service.spec, ...ports(80) } }));
+    expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.2"]);
+    await world.update("b", note({}));
+    expect([world.shown, world.rows]).toEqual([
+      ["a 10.0.0.1", "b 10.0.0.2"],
+      ["a 10.0.0.1", "b 10.0.0.2"],
+    ]);
+    await world.update("a", note({}));
+    expect(world.rows).toEqual(["a 10.0.0.1", "b 10.0.0.2"]);
+  });
+
+  it("one that may share waits for what others with the key have", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a", ports(80), KEY);
+    await world.create("b", ports(80), KEY);
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+    await world.update("a", (service) => ({ ...service, spec: { ...service.spec, ...ports(81) } }));
+    await world.maintain();
+    expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
+  });
+});

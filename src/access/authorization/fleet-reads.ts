@@ -1,5 +1,6 @@
 /** Which Clusters of the cluster `default` somebody reads. Its rules give the right. A credential that is for some clusters reads those alone: a tenant sees his own. */
-import { OWN_DOMAIN } from "../../api/meta/own-annotation";
+import { representationsOf, type StoredResource } from "../../api/registry/all";
+import { clustersDefinition } from "../../api/registry/clusters/definition";
 import { NAME_LABEL } from "../../api/registry/name-label";
 import { parseLabelSelector } from "../../api/meta/selector";
 import type { Caller } from "../identity/user";
@@ -7,9 +8,16 @@ import type { Attributes } from "./attributes";
 
 const READS: readonly string[] = ["get", "list", "watch"];
 
+/** Clusters, in each of their representations. */
+const OF_FLEET: ReadonlySet<string> = new Set([clustersDefinition, ...representationsOf(clustersDefinition)].map(nameOf));
+
 /** Whether Clusters are read, and nothing else. */
 function readsClusters(asked: Attributes): boolean {
-  return asked.kind === "resource" && asked.group === OWN_DOMAIN && asked.resource === "clusters" && READS.includes(asked.verb);
+  return asked.kind === "resource" && OF_FLEET.has(nameOf(asked)) && READS.includes(asked.verb);
+}
+
+function nameOf({ group, resource }: StoredResource): string {
+  return `${group}/${resource}`;
 }
 
 /**

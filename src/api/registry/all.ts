@@ -1,4 +1,5 @@
 /** Every served resource. Routes, discovery, OpenAPI, stores and tables are derived from this list; a new resource is one entry. */
+import { clusterProfilesDefinition } from "./cluster-profiles/definition";
 import { clustersDefinition } from "./clusters/definition";
 import { configMapsDefinition } from "./config-maps/definition";
 import { endpointSlicesDefinition } from "./endpoint-slices/definition";
@@ -44,6 +45,7 @@ export const definitions: readonly ResourceDefinition[] = [
   leasesDefinition,
   endpointSlicesDefinition,
   clustersDefinition,
+  clusterProfilesDefinition,
   // Last: kubectl takes `ipaddresses` for that of the first group.
   addressClaimsDefinition,
   poolAddressesDefinition,
@@ -96,6 +98,13 @@ export const definitionsEverywhere: readonly ResourceDefinition[] = definitions.
 /** The resource whose store keeps the objects of `definition`: itself unless it is another representation. */
 export function storedResource(definition: ResourceDefinition): StoredResource {
   return definition.representationOf ?? definition;
+}
+
+/** The namespace in which the objects of this one are stored: "" = none, or all. undefined = no object is shown in this one. */
+export function storedNamespace({ representationOf }: ResourceDefinition, namespace: string): string | undefined {
+  const shownIn = representationOf?.shownIn;
+  if (shownIn === undefined) return namespace;
+  return namespace === "" || namespace === shownIn ? "" : undefined;
 }
 
 /** As metrics name a store: by its resource, with the group where another store has that name already. */

@@ -5,6 +5,7 @@
 import type { Int64 } from "../../core/encoding/exact-json";
 import type { FieldError } from "../meta/field-errors";
 import type { DeleteOptions, KubeObject } from "../meta/kubernetes";
+import type { ServedAt } from "../../core/net/served-at";
 import type { RowCondition } from "../meta/table";
 import type { MessageSchema } from "../schema/types";
 
@@ -185,8 +186,13 @@ export interface ResourceDefinition<T extends KubeObject = KubeObject> {
   representationOf?: {
     resource: string;
     group: string;
+    /** of a namespaced resource whose stored objects have no namespace: the one that all are in */
+    shownIn?: string;
+    /** `fromStored` says how the reader reaches something on this server */
+    saysAddress?: true;
     toStored(object: KubeObject): KubeObject;
-    fromStored(object: KubeObject): KubeObject;
+    /** @param at absent = nobody knows */
+    fromStored(object: KubeObject, at?: ServedAt): KubeObject;
   };
 }
 

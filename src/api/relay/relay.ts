@@ -171,7 +171,19 @@ export interface RunningWatch {
 
 /** A Table tells its columns once, to each client: nobody shares it. */
 function cohortOf(cluster: string, life: string | undefined, request: CollectionRequest): string | undefined {
-  const { namespace, labelSelector, fieldSelector, group, version, resource, representation, encoding = "json" } = request;
+  const { namespace, labelSelector, fieldSelector, group, version, resource, representation, encoding = "json", servedAt } = request;
   if (representation.as === "table") return undefined;
-  return JSON.stringify([cluster, life, namespace, labelSelector, fieldSelector, group, version, resource, representation, encoding]);
+  return JSON.stringify([
+    cluster,
+    life,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    group,
+    version,
+    resource,
+    representation,
+    encoding,
+    servedAt,
+  ]);
 }

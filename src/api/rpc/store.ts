@@ -4,6 +4,7 @@
  */
 import type { Int64 } from "../../core/encoding/exact-json";
 import type { Status } from "../meta/status";
+import type { ServedAt } from "../../core/net/served-at";
 import type { HistogramValue } from "../../core/telemetry/histogram";
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
@@ -94,6 +95,8 @@ export interface CollectionRequest {
   version: string;
   resource: string;
   representation: AnswerForm;
+  /** of a resource that says so in its definition */
+  servedAt?: ServedAt;
   /** of lists and watches; absent = JSON */
   encoding?: Encoding;
   /** of a watch that goes on: its client has the columns of a Table */

@@ -22,9 +22,9 @@ export const LEASES = "leases.coordination.k8s.io";
 
 /**
  * Events tell of the last hour of another cluster. They name their objects by uids that a restore does not keep. A Cluster is what the server has, and no
- * content of the cluster `default`: each has a backup of its own.
+ * content of the cluster `default`: each has a backup of its own. So is its profile.
  */
-const LEFT_OUT = ["events", "events.events.k8s.io", "clusters.servicenet.dev"];
+const LEFT_OUT = ["events", "events.events.k8s.io", "clusters.servicenet.dev", "clusterprofiles.multicluster.x-k8s.io"];
 
 /**
  * Types that others need come first: namespaces hold objects, ServiceCIDRs give addresses, and IPAddresses without a Service take theirs before

@@ -11,14 +11,14 @@ import type { RequestInfo } from "../routing/request-info";
 import { formOf } from "../../api/store/hub/protobuf-view";
 import { assert } from "../../core/base/assert";
 import { parseJson } from "../../core/encoding/exact-json";
-import { refuse, type ResourceRequest } from "./resource-request";
+import { refuse, type ResourceRequest, servedAt } from "./resource-request";
 import { jsonResponse, shownResponse } from "../http/answer/respond";
 
 /** `stored` is the store's text: without kind and apiVersion. */
 export function objectResponse(request: ResourceRequest, code: number, stored: string, warnings: readonly string[] = []): Response {
   const { info, rendering, accepted } = request;
   const { transform } = accepted;
-  const text = shownText(info.definition, stored);
+  const text = shownText(request, stored);
   if (transform.as === "table") return tableResponse(request, transform.version, code, text, warnings);
   const form = formOf(info.definition, info.version, transform);
   const shown = transform.as === "object" ? text : JSON.stringify({ metadata: parsed(text).metadata ?? {} });
@@ -54,8 +54,9 @@ export function storedForm(definition: ResourceDefinition, object: KubeObject): 
 }
 
 /** The stored text as clients of this resource see it. */
-function shownText(definition: ResourceDefinition, stored: string): string {
-  return definition.representationOf ? JSON.stringify(definition.representationOf.fromStored(parsed(stored))) : stored;
+function shownText(request: ResourceRequest, stored: string): string {
+  const { representationOf } = request.info.definition;
+  return representationOf ? JSON.stringify(representationOf.fromStored(parsed(stored), servedAt(request))) : stored;
 }
 
 /** A store's Status names the resource that it keeps. A client of another representation reads the name of its own. */

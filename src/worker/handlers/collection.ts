@@ -1,6 +1,7 @@
 /** The request that list, watch and deletecollection send to the store, which answers with the final bytes. */
 import { selectorWithin } from "../../access/authorization/fleet-reads";
 import { clustersDefinition } from "../../api/registry/clusters/definition";
+import { storedNamespace, storedResource } from "../../api/registry/all";
 import { COLLECTION_HEADER, encodeCollection } from "../../api/store/list/collection-header";
 import { SOURCE_HEADER } from "../../api/store/list/list-source";
 import type { OpenedSocket } from "../../api/relay/feed";
@@ -13,7 +14,7 @@ import { answerOfCopy, noteSource } from "../routing/list-copies";
 import type { CollectionOptions } from "../http/read/collection-options";
 import { call } from "../routing/call";
 import { openStoreSocket } from "../routing/store-socket";
-import { bootstrapProblem, callName, refuse, type ResourceRequest, store } from "./resource-request";
+import { bootstrapProblem, callName, refuse, type ResourceRequest, servedAt, store } from "./resource-request";
 import { rerendered } from "../http/answer/rerender";
 
 const COLLECTION_URL = "http://store/collection";
@@ -40,8 +41,12 @@ export function wantedCollection(
   const encoding = request.accepted.encoding === "protobuf" ? { encoding: "protobuf" as const } : {};
   const { clusters } = request.access.caller;
   // A tenant sees his own.
-  const own = clusters && definition === clustersDefinition && { labelSelector: selectorWithin(clusters, options.labelSelector) };
-  return { ...options, ...own, ...extra, verb, namespace, group, version, resource, representation, ...encoding };
+  const isOfFleet = storedResource(definition).resource === clustersDefinition.resource;
+  const own = clusters && isOfFleet && { labelSelector: selectorWithin(clusters, options.labelSelector) };
+  // In a namespace in which none is shown there is none.
+  const asked = { verb, namespace: storedNamespace(definition, namespace) ?? namespace, group, version, resource, representation };
+  const at = servedAt(request);
+  return { ...options, ...own, ...extra, ...asked, ...encoding, ...(at && { servedAt: at }) };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** GET of one object or its status. Upstream: apiserver endpoints/handlers/get.go. */
 import type { KubeObject } from "../../api/meta/kubernetes";
-import type { Status } from "../../api/meta/status";
+import { notFound, type Status } from "../../api/meta/status";
+import { storedNamespace } from "../../api/registry/all";
 import type { GetResult } from "../../api/rpc/store";
 import type { Result } from "../../core/base/result";
 import { objectResponse, shownStatus } from "./answer";
@@ -13,7 +14,9 @@ export async function get(request: ResourceRequest): Promise<Response> {
   const resourceVersion = request.query.get("resourceVersion") ?? "";
   const malformed = resourceVersionProblem(resourceVersion);
   if (malformed) return refuse(request, invalidResourceVersion(malformed));
-  const { namespace, name } = request.info;
+  const { name, definition } = request.info;
+  const namespace = storedNamespace(definition, request.info.namespace);
+  if (namespace === undefined) return refuse(request, notFound(definition, name));
   const read = (): Promise<Result<GetResult, Status>> =>
     call(() => store(request).get({ namespace, name }, resourceVersion), {
       what: callName(request),

@@ -8,7 +8,10 @@ import { type Access, senderOf } from "../access/access";
 import { bootstrapFor, isBootstrapped } from "../routing/bootstrap";
 import type { Env } from "../../../durable-objects/platform/env";
 import { type Remote, storeStub } from "../../../durable-objects/peers/peers";
+import type { ServedAt } from "../../core/net/served-at";
+import { originOf } from "../http/read/authority";
 import { storedResource } from "../../api/registry/all";
+import { encodeBase64 } from "../../core/encoding/base64";
 import type { HeldSeats } from "../http/in-flight";
 import type { Accepted, AnswerShape } from "../http/negotiate/negotiate";
 import type { RequestUrl } from "../http/read/request-url";
@@ -56,6 +59,15 @@ export function shapeOf(info: RequestInfo): AnswerShape {
 /** A new stub of the request's store. */
 export function store(request: ResourceRequest): Remote<StoreRpc> {
   return storeStub(request.env, request.info.cluster, storedResource(request.info.definition));
+}
+
+/** Where the client has reached the server, for a resource that says such a thing. */
+export function servedAt({ config, info, request }: ResourceRequest): ServedAt | undefined {
+  if (!info.definition.representationOf?.saysAddress) return undefined;
+  const origin = originOf(request);
+  if (origin === "") return undefined;
+  const { rootCertificates } = config;
+  return { origin, ...(rootCertificates !== "" && origin.startsWith("https:") && { certificates: encodeBase64(rootCertificates) }) };
 }
 
 /** The Status of a failure as the answer. */

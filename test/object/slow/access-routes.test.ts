@@ -120,7 +120,8 @@ describe("every route", () => {
   });
 
   /** The object of a cluster that no credential of `default` alone is for. */
-  const ANOTHER_CLUSTER = /\/apis\/servicenet\.dev\/v1alpha1\/(?:watch\/)?clusters\/a(?:[/?]|$)/;
+  const ANOTHER_CLUSTER =
+    /\/apis\/(?:servicenet\.dev\/v1alpha1\/(?:watch\/)?clusters|multicluster\.x-k8s\.io\/v1alpha1\/(?:watch\/)?namespaces\/[^/]+\/clusterprofiles)\/a(?:[/?]|$)/;
 
   it("with an administrator's token of the cluster default: what is about the whole server is read, and no write goes through", async () => {
     const token = await world.tokenOf("limited", { groups: ["system:masters"], clusters: ["default"] });

@@ -28,7 +28,7 @@ export function* turnsOf(body: HostileBody, share = 1): Generator<Turn> {
   yield turn("decode", () => decodeBody(bytes, type, expected, "Strict"));
   const definition = definitions.find(({ kind, group }) => kind === expected.kind && group === expected.group);
   // What comes after the decoder is the same for all encodings.
-  if (!definition || type === "yaml") return;
+  if (!definition?.verbs.includes("create") || type === "yaml") return;
   if (type === "json") {
     const text = new TextDecoder().decode(bytes);
     // Alike for all kinds: what a configuration is of is not read yet.

@@ -1,5 +1,5 @@
 import { NAME_LABEL } from "../name-label";
-import { ClusterSchema } from "../../schema/kinds/servicenet";
+import { ClusterSchema } from "../../schema/kinds/fleet/servicenet";
 import { AGE_COLUMN, ageOf, column, NAME_COLUMN, nameOf } from "../common-columns";
 import { ALL_VERBS, COMMON, unsupportedFieldLabel } from "../common-definition";
 import { defineResource } from "../resource";

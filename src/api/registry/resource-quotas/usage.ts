@@ -24,10 +24,13 @@ const PLAIN = { measured: [], measure: () => [], onUpdate: false };
 const FINISHED = ["Succeeded", "Failed"];
 
 /** The rules of a resource; undefined = quotas do not count it. */
-export function usageRules(definition: Pick<ResourceDefinition, "group" | "resource" | "namespaced">): UsageRules | undefined {
-  const { group, resource, namespaced } = definition;
+export function usageRules(
+  definition: Pick<ResourceDefinition, "group" | "resource" | "namespaced" | "representationOf">,
+): UsageRules | undefined {
+  const { group, resource, namespaced, representationOf } = definition;
   const name = qualifiedResource(definition);
-  if (!namespaced || IGNORED.includes(resource)) return undefined;
+  // Nobody makes an object that is shown in a namespace, and stored in none.
+  if (!namespaced || representationOf?.shownIn !== undefined || IGNORED.includes(resource)) return undefined;
   const counted = [`count/${name}`, ...(group === "" && ALIASES.includes(resource) ? [resource] : [])];
   if (name === "services") {
     return { counted, measured: ["services.nodeports", "services.loadbalancers"], measure: measureService, onUpdate: true };

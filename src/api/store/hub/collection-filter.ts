@@ -31,9 +31,9 @@ export function filterOf(
   if (labels.value.empty && fields.value.empty) return ok({ range });
   const convert = definition.representationOf?.fromStored;
   const matches = (stored: KubeObject): boolean => {
-    if (!labels.value.matches(stored.metadata?.labels)) return false;
-    if (fields.value.empty) return true;
     const object = convert ? convert(stored) : stored;
+    if (!labels.value.matches(object.metadata?.labels)) return false;
+    if (fields.value.empty) return true;
     const { name = "", namespace = "" } = object.metadata ?? {};
     return fields.value.matches({ ...definition.selectableFields(object), "metadata.name": name, "metadata.namespace": namespace });
   };

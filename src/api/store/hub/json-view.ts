@@ -7,6 +7,7 @@ import { partialListEnvelope, partialOfStored } from "../../meta/partial";
 import { eventTable, tableEnvelope, type TableForm, tableRow } from "../../meta/table";
 import { apiVersionOf, typeHead } from "../../meta/type-meta";
 import { bookmarkFrame, bookmarkMetadata, changeFrame, eventFrame } from "../../meta/watch-event";
+import type { ServedAt } from "../../../core/net/served-at";
 import type { ResourceDefinition } from "../../registry/resource";
 import type { JsonObject, JsonValue } from "../../schema/json/json-value";
 import type { Field, MessageSchema } from "../../schema/types";
@@ -14,10 +15,29 @@ import type { AnswerForm } from "../../rpc/store";
 import type { JsonListForm, View } from "./view";
 
 /** As for `viewOf`. */
-export function jsonViewOf(definition: ResourceDefinition, version: string, representation: AnswerForm, now: () => number): View {
+export function jsonViewOf(
+  definition: ResourceDefinition,
+  version: string,
+  representation: AnswerForm,
+  now: () => number,
+  servedAt?: ServedAt,
+): View {
+  const view = viewIn(definition, version, representation, now, servedAt);
+  return servedAt ? { ...view, id: `${view.id} ${JSON.stringify(servedAt)}` } : view;
+}
+
+function viewIn(
+  definition: ResourceDefinition,
+  version: string,
+  representation: AnswerForm,
+  now: () => number,
+  servedAt: ServedAt | undefined,
+): View {
   const apiVersion = apiVersionOf(definition.group, version);
   const convert = definition.representationOf?.fromStored;
-  const served = convert ? (stored: string) => JSON.stringify(convert(parseJson(stored) as KubeObject)) : (stored: string) => stored;
+  const served = convert
+    ? (stored: string) => JSON.stringify(convert(parseJson(stored) as KubeObject, servedAt))
+    : (stored: string) => stored;
   const members = emptyMembers(definition.schema);
   const bookmark = (revision: number, initialEventsEnd: boolean): string =>
     bookmarkFrame({ kind: definition.kind, apiVersion, resourceVersion: String(revision), initialEventsEnd, members });
@@ -32,9 +52,10 @@ export function jsonViewOf(definition: ResourceDefinition, version: string, repr
       };
     case "partial":
       return {
-        id: `partial/${representation.version}`,
-        list: (meta) => jsonList(partialListEnvelope(representation.version, meta), (row) => partialOfStored(representation.version, row)),
-        event: (type, stored) => eventFrame(type, partialOfStored(representation.version, stored)),
+        id: convert ? `partial/${apiVersion}/${representation.version}` : `partial/${representation.version}`,
+        list: (meta) =>
+          jsonList(partialListEnvelope(representation.version, meta), (row) => partialOfStored(representation.version, served(row))),
+        event: (type, stored) => eventFrame(type, partialOfStored(representation.version, served(stored))),
         bookmark: (revision, initialEventsEnd) =>
           bookmarkFrame({
             kind: "PartialObjectMetadata",

@@ -14,12 +14,12 @@ import type { View } from "./view";
  */
 export function viewOf(
   definition: ResourceDefinition,
-  { version, representation, encoding }: Pick<CollectionRequest, "version" | "representation" | "encoding">,
+  { version, representation, encoding, servedAt }: Pick<CollectionRequest, "version" | "representation" | "encoding" | "servedAt">,
   now: () => number,
 ): View {
   // A Table has no protobuf form.
   if (encoding === "protobuf" && representation.as !== "table") return protobufViewOf(definition, version, representation);
-  return jsonViewOf(definition, version, representation, now);
+  return jsonViewOf(definition, version, representation, now, servedAt);
 }
 
 /** The last frame of a failed watch. */

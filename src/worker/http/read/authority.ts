@@ -26,6 +26,12 @@ export function authorityOf(request: Request): string {
   return authority.slice(authority.lastIndexOf("@") + 1) || (request.headers.get("Host") ?? "");
 }
 
+/** Scheme and host under which the client has reached the server; "" = nobody knows the host. */
+export function originOf(request: Request): string {
+  const authority = authorityOf(request);
+  return authority === "" ? "" : `${request.url.startsWith("https:") ? "https" : "http"}://${authority}`;
+}
+
 /** Whether the authority of an absolute target can be read. */
 export function isAuthority(authority: string): boolean {
   const at = authority.lastIndexOf("@");

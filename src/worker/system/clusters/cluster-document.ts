@@ -3,7 +3,7 @@ import { OWN_DOMAIN } from "../../../api/meta/own-annotation";
 import { CLUSTERS_GROUP, CLUSTERS_VERSION } from "../../../api/registry/clusters/cluster";
 import { rfc3339Seconds } from "../../../api/meta/time";
 import type { Location } from "../../../core/config/location";
-import { authorityOf } from "../../http/read/authority";
+import { originOf } from "../../http/read/authority";
 
 /** The kind Cluster of `/apis`, with members beside its own that earlier releases show, too. Those said `servicenet.dev/v1`. */
 export const CLUSTER_API_VERSION = `${CLUSTERS_GROUP}/${CLUSTERS_VERSION}`;
@@ -45,8 +45,6 @@ export function clusterMetadata({
 
 /** Where the cluster's server is for whoever asks: under the scheme and the host of his own request. A client without a Host header reads the path alone. */
 export function clusterUrls(request: Request): (name: string) => string {
-  const authority = authorityOf(request);
-  const scheme = request.url.startsWith("https:") ? "https" : "http";
-  const origin = authority === "" ? "" : `${scheme}://${authority}`;
+  const origin = originOf(request);
   return (name) => `${origin}/clusters/${name}`;
 }

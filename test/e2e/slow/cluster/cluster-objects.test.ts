@@ -23,6 +23,17 @@ it("a cluster: created, waited for, used, labelled, watched and deleted as an ob
   expect([shown.controllers, shown.status.phase]).toEqual([["*", "-namespace-controller"], "Active"]);
   const there = `--server ${kubectl.cluster.origin}/clusters/red`;
   expect(ok(`${there} get services -o name`)).toBe("service/kubernetes");
+  const profile = "get clusterprofile red -n kube-public -o";
+  const address = "{.status.accessProviders[0].cluster.server}";
+  expect(ok(root(`${profile} jsonpath='${address}'`))).toBe(`${kubectl.cluster.origin}/clusters/red`);
+  expect(ok(root("wait --for=condition=ControlPlaneHealthy clusterprofile/red -n kube-public --timeout=20s"))).toContain("condition met");
+  expect(table(ok(root("get clusterprofiles -A -l team=a")))).toEqual([
+    ["NAMESPACE", "NAME", "AGE"],
+    ["kube-public", "red", "AGE"],
+  ]);
+  expect(refused(root("delete clusterprofile red -n kube-public"))).toContain(
+    "the server does not allow this method on the requested resource",
+  );
   expect(ok(root("label cluster red stage=test"))).toBe("cluster.servicenet.dev/red labeled");
   expect(ok(root("get clusters -l stage=test,team=a -o name"))).toBe("cluster.servicenet.dev/red");
   expect(ok(root('patch cluster red --type=merge -p \'{"spec":{"controllers":null}}\''))).toContain("patched");
@@ -76,4 +87,5 @@ it("other clusters: do not have the kind, and the root explains it", () => {
     "could not find the requested resource",
   );
   expect(ok(root("explain cluster.spec.location"))).toContain("It cannot be changed");
+  expect(ok(root("explain clusterprofile.status.accessProviders.cluster.server"))).toContain("The address of the cluster's server");
 });

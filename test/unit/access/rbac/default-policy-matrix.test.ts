@@ -85,6 +85,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   // The fleet is for administrators alone.
   "clusters.servicenet.dev": {},
   "clusters/status.servicenet.dev": {},
+  "clusterprofiles.multicluster.x-k8s.io": {},
   // As CRDs, which give nobody a right.
   "ipaddressclaims.ipam.cluster.x-k8s.io": {},
   "ipaddressclaims/status.ipam.cluster.x-k8s.io": {},

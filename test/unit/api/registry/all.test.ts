@@ -32,6 +32,8 @@ const COLUMNS: Record<string, string> = {
   Lease: "Name, Holder, Age",
   // of this server alone
   Cluster: "Name, Phase, Ready, Age, Location (wide), URL (wide), Wiped (wide)",
+  // A CRD without columns of its own
+  ClusterProfile: "Name, Age",
   EndpointSlice: "Name, AddressType, Ports, Endpoints, Age",
   // Cluster API's CRDs, and those of its in-cluster provider
   IPAddressClaim: "Name, Pool Name, Pool Kind, Age",
@@ -65,7 +67,9 @@ describe.each(
   it("schema: has the name of the kind, and a status when there is the subresource", () => {
     expect(definition.schema.name.endsWith(`.${definition.kind}`)).toBe(true);
     expect(definition.schema.isKind).toBe(true);
-    expect(definition.subresources.includes("status")).toBe(definition.schema.byName.has("status"));
+    // Of what is read alone the status is nobody's to write.
+    const isWritten = definition.verbs.includes("update");
+    expect(definition.subresources.includes("status")).toBe(definition.schema.byName.has("status") && isWritten);
   });
 
   it("definitionIn: finds the definition by group, version and resource; definitionOf the stored one of the resource", () => {
@@ -133,10 +137,11 @@ it("confidential: Secrets alone", () => {
   expect(definitions.filter(({ confidential }) => confidential).map(({ resource }) => resource)).toEqual(["secrets"]);
 });
 
-it("deletecollection: every resource but namespaces and clusters", () => {
+it("deletecollection: every resource but namespaces, clusters and what is read alone", () => {
   expect(definitions.filter(({ verbs }) => !verbs.includes("deletecollection")).map(({ resource }) => resource)).toEqual([
     "namespaces",
     "clusters",
+    "clusterprofiles",
   ]);
 });
 

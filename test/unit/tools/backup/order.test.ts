@@ -21,6 +21,10 @@ it("served types: backed up except both of Events and Clusters, each store once"
   );
 });
 
+it("another form of what is not backed up: is not either, as a client of the server lists it", () => {
+  expect(isBackedUp({ group: "multicluster.x-k8s.io", resource: "clusterprofiles" })).toBe(false);
+});
+
 it("type that others need: restored before them, read after them; unknown types: last", () => {
   const unknown = { group: "example.com", version: "v1", resource: "things", kind: "Thing", namespaced: true, hasStatus: false };
   // As little is known of a resource that only has the name of one that is.

@@ -1,7 +1,7 @@
 /** servicenet.dev: the kinds of this server alone. */
-import { Condition, ObjectMeta } from "../meta";
-import { int32, int64, keyedListOf, kind, listOf, mapOf, message, plain, pointer, quantity, ref, string } from "../dsl";
-import type { MessageSchema } from "../types";
+import { Condition, ObjectMeta } from "../../meta";
+import { int32, int64, keyedListOf, kind, listOf, mapOf, message, plain, pointer, quantity, ref, string } from "../../dsl";
+import type { MessageSchema } from "../../types";
 
 const ClusterSpec: MessageSchema = message(
   "dev.servicenet.v1alpha1.ClusterSpec",

@@ -104,7 +104,7 @@ export class Surroundings {
       try {
         await work();
       } catch (error) {
-        if (!this.#setting.kills) this.problems.push(String(error));
+        if (!this.#setting.kills) this.problems.push(textOf(error));
       }
     }
   }
@@ -138,6 +138,12 @@ export class Surroundings {
     if (code === 404 && this.#setting.kills) return this.#makePod(pod);
     if (code !== 200) throw new Error(`status of the Pod ${podName(pod)}: ${String(code)} ${text}`);
   }
+}
+
+/** Node's `fetch` says why alone in the cause. */
+function textOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown };
+  return cause === undefined ? String(error) : `${String(error)}: ${String(cause)}`;
 }
 
 function nodeName(node: number): string {

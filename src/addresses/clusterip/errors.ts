@@ -59,13 +59,14 @@ export function nodePortRefused(service: Service, { places, port }: NodePortTake
 }
 
 function nodePortText(refusal: NodePortRefusal): string {
-  switch (refusal) {
+  switch (refusal.reason) {
     case "taken":
       return "provided port is already allocated";
     case "outsideRange":
       return OUTSIDE_NODE_PORT_RANGE;
+    case "kept":
     case "full":
-      return "range is full";
+      return refusal.text;
     default:
       return assertNever(refusal);
   }

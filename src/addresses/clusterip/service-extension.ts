@@ -12,7 +12,7 @@
 import type { CountKeeper } from "../ledger/count-keeper";
 import type { NodePortMetrics } from "../metrics/node-port-metrics";
 import type { Service } from "../../api/meta/kubernetes";
-import { invalid, tooManyRequests } from "../../api/meta/status";
+import { invalid, serviceUnavailable, type Status, tooManyRequests } from "../../api/meta/status";
 import type { Band } from "../../core/net/band";
 import type { Family } from "../../core/net/family";
 import type { ResourceDefinition } from "../../api/registry/resource";
@@ -24,10 +24,11 @@ import { type AddressPlan, applyTaken, heldAddresses, planClusterIPs } from "./a
 import { nodePortRefused } from "./errors";
 import type { LedgerStorage } from "../ledger/ledger-storage";
 import { applyNodePorts, type NodePortTake, planNodePorts } from "../node-ports/node-port-plan";
-import type { NodePorts } from "../node-ports/node-ports";
+import type { NodePortChoice, NodePorts } from "../node-ports/node-ports";
 import type { Pairing } from "./pairing";
 import { PairingCatchUp } from "./pairing-catch-up";
 import type { NamespaceLabels } from "./namespace-labels";
+import { keepsNodePorts, type NodePortPlaces, nodePortPlaces } from "../topology/tenant-ports";
 import { isZoned, refusalOf } from "../topology/tenants";
 import { ServiceDryRun } from "./service-dry-run";
 import { fitsPlan, ServiceSupplier, type ServiceSupply } from "./service-supply";
@@ -54,10 +55,14 @@ export interface ServicePorts {
   unpaired?(): void;
 }
 
+const NO_TENANCY: { places?: NodePortPlaces } = {};
+
 export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
   /** of the turn under way: the node ports that an operation takes, each by its band */
   readonly #nodePorts = new WeakMap<Operation<ServiceSupply>, Band[]>();
+  /** operations for which it was asked who may have which node ports */
+  readonly #informed = new WeakSet();
   readonly #supplier: ServiceSupplier;
   readonly #dryRun: ServiceDryRun;
   readonly #catchUp: PairingCatchUp;
@@ -76,11 +81,15 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     if (!plan.ok) return { kind: "refuse", status: invalid(this.ports.definition, after?.metadata?.name ?? "", plan.errors) };
     const { nodePorts } = this.ports;
     const ports = planNodePorts({ after, before: change.before as Service | undefined });
+    const tenancy = after && ports.take.length > 0 ? this.#portTenancy(after, operation) : NO_TENANCY;
+    if ("supply" in tenancy) return { kind: "wait", supply: tenancy.supply };
+    const { places } = tenancy;
     // Before addresses are asked for, so that a request which cannot succeed takes none; again in the turn that commits.
-    const choice = ports.take.length === 0 ? undefined : change.dryRun ? nodePorts.chooseForDryRun(ports) : nodePorts.choose(ports);
+    const choose = (): NodePortChoice => (change.dryRun ? nodePorts.chooseForDryRun(ports, places) : nodePorts.choose(ports, places));
+    const choice = ports.take.length === 0 ? undefined : choose();
     if (after && choice?.ok === false) {
       if (!change.dryRun) this.ports.nodePortMetrics?.failed(bandOf(choice.take));
-      return { kind: "refuse", status: nodePortRefused(after, choice.take, choice.reason) };
+      return { kind: "refuse", status: nodePortRefused(after, choice.take, choice) };
     }
     const admission = change.dryRun ? this.#dryRun.admit(after, plan.take, operation) : this.#admitAddresses(after, plan, operation);
     // Only now: a number that is written before the turn is left would come back as one that the client named.
@@ -113,6 +122,30 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
       operation.supply.taken.map(({ index, address }) => ({ index, address: address.address })),
     );
     return { kind: "go" };
+  }
+
+  /** Where the Service takes node ports, by what is known now; `supply` asks for what is not. Where no ports are kept, nothing is asked. */
+  #portTenancy({ metadata }: Service, operation: object): { places?: NodePortPlaces } | { supply(): Promise<Status | undefined> } {
+    const { labels, topology } = this.ports;
+    const { cached } = topology;
+    const namespace = metadata?.namespace ?? "";
+    const isInformed = this.#informed.has(operation);
+    if (cached && !keepsNodePorts(cached)) return NO_TENANCY;
+    const known = labels?.known(namespace);
+    if (!isInformed && (!cached || topology.isOld || !known)) return { supply: () => this.#inform(namespace, operation) };
+    return cached ? { places: nodePortPlaces(cached, namespace, known) } : NO_TENANCY;
+  }
+
+  async #inform(namespace: string, operation: object): Promise<Status | undefined> {
+    const { labels, topology } = this.ports;
+    try {
+      const view = topology.cached && topology.isOld ? await topology.refresh() : await topology.current();
+      if (keepsNodePorts(view)) await labels?.labelsOf(namespace);
+      this.#informed.add(operation);
+      return undefined;
+    } catch {
+      return serviceUnavailable("the Coordinator did not answer in time, please try again", 1);
+    }
   }
 
   /** Whether the namespace may still have what was taken, by what is known now. What is not known has not changed since. */

@@ -8,13 +8,15 @@
  */
 import { SERVICE_CIDR_SEGMENTS_MAX } from "../rpc/limits";
 import type { Clock } from "../../core/base/ports";
+import { nodePortRangeText } from "../../core/net/node-port-range";
 import type { Prefix } from "../../core/net/prefix";
+import { semanticEqual } from "../../api/meta/equality";
 import { forbiddenField, invalidValue } from "../../api/meta/field-errors";
 import type { ServiceCIDR } from "../../api/meta/kubernetes";
 import { invalid, serviceUnavailable, type Status } from "../../api/meta/status";
 import { serviceCIDRsDefinition } from "../../api/registry/service-cidrs/definition";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
-import { NAMESPACE_SELECTOR, pathOf, tenancyOf } from "../../api/registry/service-cidrs/tenancy";
+import { NAMESPACE_SELECTOR, NODE_PORT_RANGE, pathOf, tenancyOf } from "../../api/registry/service-cidrs/tenancy";
 import { claimUnowned } from "../topology/claim";
 import { storedPrefix } from "../topology/stored-prefix";
 import type { CidrRow } from "./state/coordinator-storage";
@@ -52,7 +54,7 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
   admit(change: ProposedChange, operation: Operation<Fence>): Admission {
     const { after, before } = change;
     if (!before && after) addFinalizer(after);
-    const refusal = after && (this.#tooScattered(after) ?? this.#keptTwice(after, before));
+    const refusal = after && (this.#tooScattered(after) ?? this.#keptTwice(after, before) ?? this.#portsKeptTwice(after, before));
     if (refusal) return { kind: "refuse", status: refusal };
     const uid = before?.metadata?.uid;
     if (change.dryRun || !before || uid === undefined || !takesAway(before, after) || this.#isFenced(uid)) return { kind: "go" };
@@ -128,6 +130,21 @@ export class ServiceCIDRIntents implements StoreExtension<Fence> {
       if (!other) continue;
       const detail = `ServiceCIDR ${JSON.stringify(other.name)} has ${prefix}, too, and a selector of its own: one alone decides about a prefix`;
       return invalid(serviceCIDRsDefinition, name, [invalidValue(pathOf(NAMESPACE_SELECTOR), selector, detail)]);
+    }
+    return undefined;
+  }
+
+  /** Refuses node ports that another ServiceCIDR keeps for other namespaces. */
+  #portsKeptTwice(after: ServiceCIDR, before: ServiceCIDR | undefined): Status | undefined {
+    const tenancy = tenancyOf(after);
+    const ports = tenancy?.nodePorts;
+    if (!ports || (before && semanticEqual(tenancyOf(before), tenancy))) return undefined;
+    const name = after.metadata?.name ?? "";
+    for (const other of this.ports.view().cidrs.values()) {
+      const theirs = other.name === name || other.tenancy?.selector === tenancy.selector ? undefined : other.tenancy?.nodePorts;
+      if (!theirs || theirs.last < ports.first || theirs.first > ports.last) continue;
+      const detail = `ServiceCIDR ${JSON.stringify(other.name)} keeps ${nodePortRangeText(theirs)} for other namespaces`;
+      return invalid(serviceCIDRsDefinition, name, [invalidValue(pathOf(NODE_PORT_RANGE), nodePortRangeText(ports), detail)]);
     }
     return undefined;
   }

@@ -113,5 +113,7 @@ function isSame(a: Topology, b: Topology): boolean {
 }
 
 function isSameRange(a: Topology["ranges"][number], b: Topology["ranges"][number] | undefined): boolean {
-  return a.prefix === b?.prefix && a.name === b.name && a.selector === b.selector && a.whenFull === b.whenFull;
+  const isSameTenancy = a.selector === b?.selector && a.whenFull === b?.whenFull;
+  const isSamePorts = a.nodePorts?.first === b?.nodePorts?.first && a.nodePorts?.last === b?.nodePorts?.last;
+  return a.prefix === b?.prefix && a.name === b.name && isSameTenancy && isSamePorts;
 }

@@ -15,7 +15,7 @@
  */
 import { assert } from "../../core/base/assert";
 import type { Service, ServicePort } from "../../api/meta/kubernetes";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "../ranges/node-port-range";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../core/net/node-port-range";
 import type { HeldNodePort } from "../../api/registry/services/held-by-service";
 import {
   choosesNodePorts,

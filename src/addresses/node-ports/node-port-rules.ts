@@ -14,7 +14,7 @@
  * Source: upstream pkg/registry/core/service/portallocator/controller/repair.go (runOnce, collectServiceNodePorts).
  */
 import { type HeldNodePort, nodePortText } from "../../api/registry/services/held-by-service";
-import { isInNodePortRange } from "../ranges/node-port-range";
+import { isInNodePortRange } from "../../core/net/node-port-range";
 import type { NodePortFinding } from "../rpc/repaired-node-ports";
 
 /** Whose a row is: `own` of the judged Service; `lost`: the Service that it names is gone or does not hold the port. */

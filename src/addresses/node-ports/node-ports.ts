@@ -8,16 +8,19 @@
 import type { Random } from "../../core/base/ports";
 import type { Service } from "../../api/meta/kubernetes";
 import type { HeldNodePort } from "../../api/registry/services/held-by-service";
-import { isInNodePortRange, NODE_PORT_MAX, NODE_PORT_MIN } from "../ranges/node-port-range";
+import { isInNodePortRange, isPortIn, NODE_PORT_MAX, NODE_PORT_MIN, type NodePortRange } from "../../core/net/node-port-range";
+import type { NodePortPlaces } from "../topology/tenant-ports";
 import { heldNodePorts, type NodePortPlan, type NodePortTake } from "./node-port-plan";
 import type { NodePortStorage } from "./node-port-storage";
 
 export type NodePortChoice =
   /** one number for each take of the plan, in its order */
-  { ok: true; numbers: number[] } | { ok: false; take: NodePortTake; reason: NodePortRefusal };
+  { ok: true; numbers: number[] } | ({ ok: false; take: NodePortTake } & NodePortRefusal);
 
-/** `taken` and `outsideRange` for a named number, `full` for one that the server chooses */
-export type NodePortRefusal = "taken" | "outsideRange" | "full";
+/** `taken`, `outsideRange` and `kept` (for other namespaces) for a named number, `full` for one that the server chooses */
+export type NodePortRefusal = { reason: "taken" | "outsideRange" } | { reason: "kept" | "full"; text: string };
+
+const FULL = "range is full";
 
 /** The numbers of the range. */
 const SIZE = NODE_PORT_MAX - NODE_PORT_MIN + 1;
@@ -37,24 +40,34 @@ export function nodePortOffset(size: number): number {
 /** By protocol, the numbers held: read once in a choice, however many ports it is for. */
 type KnownRows = Map<string, ReadonlySet<number>>;
 
+/** What a choice knows so far. */
+interface Choosing {
+  readonly used: ReadonlySet<number>;
+  readonly rows: KnownRows;
+  readonly places: NodePortPlaces | undefined;
+}
+
 export class NodePorts {
   constructor(
     private readonly storage: NodePortStorage,
     private readonly random: Random,
   ) {}
 
-  /** The numbers of a plan as they can be taken now; writes nothing. Named ones are looked at first, so that none is given to another take. */
-  choose({ take, named }: NodePortPlan): NodePortChoice {
+  /**
+   * The numbers of a plan as they can be taken now; writes nothing. Named ones are looked at first, so that none is given to another take.
+   * `places`: of the namespace; undefined = no ports are kept for anybody.
+   */
+  choose({ take, named }: NodePortPlan, places?: NodePortPlaces): NodePortChoice {
     for (const wanted of take) {
-      const reason = wanted.port === 0 ? undefined : this.#refusal(wanted);
-      if (reason) return { ok: false, take: wanted, reason };
+      const refusal = wanted.port === 0 ? undefined : this.#refusal(wanted, places);
+      if (refusal) return { ok: false, take: wanted, ...refusal };
     }
     const used = new Set(named);
     const rows: KnownRows = new Map();
     const numbers: number[] = [];
     for (const wanted of take) {
-      const number = wanted.port || this.#pick(wanted.protocols, used, rows);
-      if (number === 0) return { ok: false, take: wanted, reason: "full" };
+      const number = wanted.port || this.#pick(wanted.protocols, { used, rows, places });
+      if (number === 0) return { ok: false, take: wanted, reason: "full", text: places?.fullText ?? FULL };
       used.add(number);
       numbers.push(number);
     }
@@ -65,12 +78,12 @@ export class NodePorts {
    * What a dry run shows. A chosen number is one more than the highest that this write takes, or 32769, which nobody can hold (upstream
    * portallocator, PortAllocationOperation with dryRun).
    */
-  chooseForDryRun({ take }: NodePortPlan): NodePortChoice {
+  chooseForDryRun({ take }: NodePortPlan, places?: NodePortPlaces): NodePortChoice {
     let highest = 0;
     const numbers: number[] = [];
     for (const wanted of take) {
-      const reason = wanted.port === 0 ? undefined : this.#refusal(wanted);
-      if (reason) return { ok: false, take: wanted, reason };
+      const refusal = wanted.port === 0 ? undefined : this.#refusal(wanted, places);
+      if (refusal) return { ok: false, take: wanted, ...refusal };
       const number = wanted.port || (highest || DRY_RUN_BASE) + 1;
       highest = Math.max(highest, number);
       numbers.push(number);
@@ -92,19 +105,36 @@ export class NodePorts {
     return { allocated: held.size, available: SIZE - held.size };
   }
 
-  #refusal({ port, protocols, clashes }: NodePortTake): NodePortRefusal | undefined {
-    if (!isInNodePortRange(port)) return "outsideRange";
-    return clashes || !this.#isFree(port, protocols) ? "taken" : undefined;
+  #refusal({ port, protocols, clashes }: NodePortTake, places: NodePortPlaces | undefined): NodePortRefusal | undefined {
+    if (!isInNodePortRange(port)) return { reason: "outsideRange" };
+    const text = places?.refusal(port);
+    if (text !== undefined) return { reason: "kept", text };
+    return clashes || !this.#isFree(port, protocols) ? { reason: "taken" } : undefined;
   }
 
-  /** Uniform among the free numbers of the dynamic band, then of the static one; 0 = none is left. */
-  #pick(protocols: readonly string[], used: ReadonlySet<number>, rows: KnownRows): number {
+  /** Of the places in their order, uniform among the free numbers of the dynamic band, then of the static one; 0 = none is left. */
+  #pick(protocols: readonly string[], { used, rows, places }: Choosing): number {
+    const kept = places?.kept ?? [];
+    for (const band of bandsOf(places?.own ?? [])) {
+      const number = this.#pickBetween(band, (port) => this.#isLeft(port, protocols, { used, rows, places }));
+      if (number !== 0) return number;
+    }
+    if (places && !places.isOpen) return 0;
+    const isKept = (port: number): boolean => kept.some((range) => isPortIn(range, port));
     for (let look = 0; look < LOOKS; look++) {
       const port = DYNAMIC_MIN + this.random.below(NODE_PORT_MAX - DYNAMIC_MIN + 1);
-      if (!used.has(port) && this.#isFree(port, protocols)) return port;
+      if (!used.has(port) && !isKept(port) && this.#isFree(port, protocols)) return port;
     }
-    const taken = [used, ...protocols.map((protocol) => this.#rowsOf(protocol, rows))];
-    return this.#pickBetween(DYNAMIC_MIN, NODE_PORT_MAX, taken) || this.#pickBetween(NODE_PORT_MIN, DYNAMIC_MIN - 1, taken);
+    const isLeft = (port: number): boolean => !isKept(port) && this.#isLeft(port, protocols, { used, rows, places });
+    const [dynamic, inBand] = [
+      { first: DYNAMIC_MIN, last: NODE_PORT_MAX },
+      { first: NODE_PORT_MIN, last: DYNAMIC_MIN - 1 },
+    ];
+    return this.#pickBetween(dynamic, isLeft) || this.#pickBetween(inBand, isLeft);
+  }
+
+  #isLeft(port: number, protocols: readonly string[], { used, rows }: Choosing): boolean {
+    return !used.has(port) && !protocols.some((protocol) => this.#rowsOf(protocol, rows).has(port));
   }
 
   #rowsOf(protocol: string, rows: KnownRows): ReadonlySet<number> {
@@ -113,15 +143,24 @@ export class NodePorts {
     return known;
   }
 
-  #pickBetween(first: number, last: number, taken: readonly ReadonlySet<number>[]): number {
+  #pickBetween({ first, last }: NodePortRange, isLeft: (port: number) => boolean): number {
     const free: number[] = [];
-    for (let port = first; port <= last; port++) if (!taken.some((ports) => ports.has(port))) free.push(port);
+    for (let port = first; port <= last; port++) if (isLeft(port)) free.push(port);
     return free.length === 0 ? 0 : (free[this.random.below(free.length)] ?? 0);
   }
 
   #isFree(port: number, protocols: readonly string[]): boolean {
     return protocols.every((protocol) => this.storage.nodePortHolder({ protocol, port }) === undefined);
   }
+}
+
+/** The dynamic bands of all ranges, then their static ones. A range that is kept has a static band by its size, as the whole one has. */
+function bandsOf(ranges: readonly NodePortRange[]): NodePortRange[] {
+  const split = ranges.map(({ first, last }) => ({ first, last, dynamic: first + nodePortOffset(last - first + 1) }));
+  return [
+    ...split.map(({ last, dynamic }) => ({ first: dynamic, last })),
+    ...split.flatMap(({ first, dynamic }) => (dynamic > first ? [{ first, last: dynamic - 1 }] : [])),
+  ];
 }
 
 function includes(list: readonly HeldNodePort[], { protocol, port }: HeldNodePort): boolean {

@@ -3,7 +3,7 @@
  * happen: a Service's number is taken again by name.
  */
 import type { NodePortFinding } from "../rpc/repaired-node-ports";
-import { NODE_PORT_MAX, NODE_PORT_MIN } from "../ranges/node-port-range";
+import { NODE_PORT_MAX, NODE_PORT_MIN } from "../../core/net/node-port-range";
 import type { RepairEvent } from "./repair-events";
 
 export function nodePortEvent({ port, kind }: NodePortFinding): RepairEvent {

@@ -1,6 +1,7 @@
 /** What the Coordinator answers besides the StoreRpc of its `servicecidrs` store. */
 import type { StoreCursor } from "../../api/rpc/object-links";
 import type { ServiceRangesRpc } from "../../api/rpc/pool-book";
+import type { NodePortRange } from "../../core/net/node-port-range";
 import type { FreeCount } from "./service-cidr";
 
 /** One prefix and the ServiceCIDR object (by uid) that alone writes it. */
@@ -15,6 +16,8 @@ export interface RangeTenancy {
   selector: string;
   /** whether its Services take from elsewhere once the range is full; absent = they fail */
   whenFull?: "Any";
+  /** node ports that are kept for the same Services */
+  nodePorts?: NodePortRange;
 }
 
 /** What a router needs to pick an owner. An old topology leads to `stale`, never to a double allocation. */

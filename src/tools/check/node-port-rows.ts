@@ -2,7 +2,7 @@
  * The rows of node ports against the Services. A row without its Service keeps a number for ever; a number without its row can be given out twice.
  * Two Services with one number are judged by what the API shows (I1).
  */
-import { isInNodePortRange } from "../../addresses/ranges/node-port-range";
+import { isInNodePortRange } from "../../core/net/node-port-range";
 import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
 import { keyOf } from "../../api/meta/object-key";
 import { nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";

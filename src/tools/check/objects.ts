@@ -6,7 +6,7 @@ import { DEFAULT_NAME, DEFAULT_SERVICE } from "../../api/registry/default-object
 import { clusterIPTextsOf, nodePortsOf, nodePortText } from "../../api/registry/services/held-by-service";
 import { ORPHAN_GRACE_MS } from "../../addresses/repair/orphan-grace";
 import { ALLOCATOR_NAME, FAMILY_LABEL, MANAGED_BY_LABEL } from "../../api/registry/ip-addresses/allocator-labels";
-import { isInNodePortRange, NODE_PORT_MAX, NODE_PORT_MIN } from "../../addresses/ranges/node-port-range";
+import { isInNodePortRange, NODE_PORT_MAX, NODE_PORT_MIN } from "../../core/net/node-port-range";
 import { keyOf } from "../../api/meta/object-key";
 import { parentServiceOf } from "../../api/registry/ip-addresses/parent-service";
 import { parseTime } from "../../api/meta/time";

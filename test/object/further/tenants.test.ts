@@ -6,7 +6,7 @@ import { namespacesStore, repairStub } from "../../../durable-objects/peers/peer
 import { ResourceStore } from "../../../durable-objects/resource-store";
 import { ServiceCIDR } from "../../../durable-objects/service-cidr";
 import { ServicesStore } from "../../../durable-objects/services-store";
-import type { CoreEvent } from "../../../src/api/meta/kubernetes";
+import type { CoreEvent, Service } from "../../../src/api/meta/kubernetes";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { parseAddress } from "../../../src/core/net/address";
 import { containsAddress, parsePrefix } from "../../../src/core/net/prefix";
@@ -20,6 +20,7 @@ import { eventually } from "../../support/objects/object-ranges";
 const bindings = env as unknown as Env;
 const SELECTOR = "servicenet.dev/namespace-selector";
 const WHEN_FULL = "servicenet.dev/when-full";
+const NODE_PORTS = "servicenet.dev/node-port-range";
 /** 13 addresses and no static band */
 const SMALL = "10.98.0.0/28";
 
@@ -50,6 +51,15 @@ class Tenants {
     const object = JSON.stringify({ metadata: { name, annotations }, spec: { cidrs } });
     const options = { ...WRITE, fieldValidation: "Strict", group: "networking.k8s.io" } as const;
     return this.cluster.ranges.coordinator.write({ verb: "create", namespace: "", object, options });
+  }
+
+  /** Makes a NodePort of a new Service, or of one that is there. Answers the port, or what went wrong. */
+  async nodePort(namespace: string, name: string, nodePort?: number): Promise<number | string> {
+    const spec = { type: "NodePort", ports: [{ port: 80, protocol: "TCP", ...(nodePort !== undefined && { nodePort }) }] };
+    const made = await this.cluster.create(name, spec, namespace);
+    const exists = !made.ok && made.status.code === 409;
+    const result = exists ? await this.cluster.patch(name, { spec }, namespace) : made;
+    return result.ok ? ((JSON.parse(result.object) as Service).spec?.ports?.[0]?.nodePort ?? 0) : messageOf(result);
   }
 
   label(name: string, tenant: string | null): Promise<WriteResult> {
@@ -230,4 +240,25 @@ it("bad annotations: 422 with the field", async () => {
   await tenants.range("for-a", SMALL, "a");
   expect(await refused({ [SELECTOR]: "tenant=b" })).toContain(`ServiceCIDR "for-a" has ${SMALL}, too, and a selector of its own`);
   expect(messageOf(await tenants.write("plain", [SMALL], {}))).toBe("");
+});
+
+it("node ports for tenant a: its Services take from them, also one whose type changes behind a restart; all others from elsewhere", async () => {
+  const tenants = await Tenants.begin();
+  const annotations = { [SELECTOR]: "tenant=a", [NODE_PORTS]: "31000-31009" };
+  expect(await tenants.write("for-a", [SMALL], annotations)).toMatchObject({ ok: true });
+  await tenants.cluster.ranges.ready("for-a");
+  const kept = expect.toSatisfy((port: number) => port >= 31_000 && port <= 31_009);
+  expect(await tenants.nodePort("a", "one")).toEqual(kept);
+  expect(await tenants.nodePort("b", "one")).not.toEqual(kept);
+  expect(await tenants.nodePort("b", "named", 31_005)).toContain(
+    'ServiceCIDR "for-a" keeps 31000-31009 for namespaces that match "tenant=a"',
+  );
+  expect(await tenants.nodePort("a", "named", 31_500)).toContain('take node ports from 31000-31009 of ServiceCIDR "for-a" alone');
+  await tenants.address("a", "later");
+  await abortAllDurableObjects();
+  expect(await tenants.nodePort("a", "later")).toEqual(kept);
+  const other = await tenants.write("for-b", ["10.99.0.0/28"], { [SELECTOR]: "tenant=b", [NODE_PORTS]: "31009-31019" });
+  expect(messageOf(other)).toContain('ServiceCIDR "for-a" keeps 31000-31009 for other namespaces');
+  const same = { [SELECTOR]: "tenant=a", [NODE_PORTS]: "31009-31019" };
+  expect(await tenants.write("more-a", ["10.99.0.0/28"], same)).toMatchObject({ ok: true });
 });

@@ -58,8 +58,8 @@ export class ObjectCluster {
     );
   }
 
-  patch(name: string, patch: object): Promise<WriteResult> {
-    const key = { namespace: "default", name };
+  patch(name: string, patch: object, namespace = "default"): Promise<WriteResult> {
+    const key = { namespace, name };
     return this.services.write({ verb: "patch", key, subresource: "", patchType: "merge", patch: JSON.stringify(patch), options: OPTIONS });
   }
 

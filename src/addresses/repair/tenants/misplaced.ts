@@ -1,6 +1,6 @@
 /**
- * Services whose addresses no longer fit the labels of their namespace: the labels changed, or the selector of a range did (topology/tenants.ts). No
- * address moves by itself, so that these are reported. Where no range is kept for the Services of some namespaces, nothing is read.
+ * Services whose addresses or node ports no longer fit the labels of their namespace: the labels changed, or the selector of a range did
+ * (topology/tenants.ts, tenant-ports.ts). Nothing moves by itself, so that these are reported. Where no range is kept for the Services of some namespaces, nothing is read.
  */
 import { referenceTo } from "../../../api/events/event-recorder";
 import type { Namespace, Service } from "../../../api/meta/kubernetes";
@@ -10,7 +10,9 @@ import { servicesDefinition } from "../../../api/registry/services/definition";
 import { clusterIPTextsOf } from "../../../api/registry/services/held-by-service";
 import { chunksOf } from "../../../core/base/chunks";
 import type { Topology } from "../../rpc/topology";
-import { refusalOf } from "../../topology/tenants";
+import { heldNodePorts } from "../../node-ports/node-port-plan";
+import { keepsNodePorts, nodePortPlaces } from "../../topology/tenant-ports";
+import { refusalOf, type TenantLabels } from "../../topology/tenants";
 import type { RepairPorts } from "../repair-ports";
 import { readClusterIP } from "../rules";
 
@@ -39,23 +41,41 @@ export class MisplacedServices {
       }
     }
     for (const service of judged) {
-      const namespace = service.metadata?.namespace ?? "";
-      const labels = labelled.get(namespace);
+      const labels = labelled.get(service.metadata?.namespace ?? "");
       if (!labels) continue;
-      for (const text of clusterIPTextsOf(service)) {
-        const ip = readClusterIP(text);
-        const why = ip && refusalOf(kept, ip, { namespace, labels });
-        if (ip && why !== undefined)
-          events.report({ ...misplaced(ip, why), type: "Warning", regarding: referenceTo(servicesDefinition, service) });
-      }
+      const found = [...misplacedAddresses(service, labels, kept), ...misplacedPorts(service, labels, kept)];
+      for (const one of found) events.report({ ...one, type: "Warning", regarding: referenceTo(servicesDefinition, service) });
     }
   }
 }
 
-function misplaced(
-  { family, address }: { family: string; address: string },
-  why: string,
-): { reason: string; action: string; note: string } {
+interface Misplaced {
+  reason: string;
+  action: string;
+  note: string;
+}
+
+function misplacedAddresses(service: Service, labels: TenantLabels, kept: Topology): Misplaced[] {
+  const namespace = service.metadata?.namespace ?? "";
+  return clusterIPTextsOf(service).flatMap((text) => {
+    const ip = readClusterIP(text);
+    const why = ip && refusalOf(kept, ip, { namespace, labels });
+    return ip && why !== undefined ? [misplaced(ip, why)] : [];
+  });
+}
+
+/** A number that two protocols share is one. */
+function misplacedPorts(service: Service, labels: TenantLabels, kept: Topology): Misplaced[] {
+  if (!keepsNodePorts(kept)) return [];
+  const places = nodePortPlaces(kept, service.metadata?.namespace ?? "", labels);
+  return [...new Set(heldNodePorts(service).map(({ port }) => port))].flatMap((port) => {
+    const why = places.refusal(port);
+    const note = `NodePort ${String(port)} does not fit the labels of its namespace any more: ${String(why)}; please recreate service`;
+    return why === undefined ? [] : [{ reason: "NodePortNotForNamespace", action: "NodePortAllocation", note }];
+  });
+}
+
+function misplaced({ family, address }: { family: string; address: string }, why: string): Misplaced {
   const note = `Cluster IP [${family}]: ${address} does not fit the labels of its namespace any more: ${why}; please recreate service`;
   return { reason: "ClusterIPNotForNamespace", action: "ClusterIPAllocation", note };
 }

@@ -171,6 +171,7 @@ describe("nodePortRefused", () => {
     ],
     [take([], 0), "full", 500, `${prefix} a HealthCheck NodePort 0: range is full`],
   ] as const)("%o %s: upstream's Status", (refused, reason, code, message) => {
-    expect(nodePortRefused(wanted({}), refused, reason)).toMatchObject({ code, message });
+    const refusal = reason === "full" ? { reason, text: "range is full" } : { reason };
+    expect(nodePortRefused(wanted({}), refused, refusal)).toMatchObject({ code, message });
   });
 });

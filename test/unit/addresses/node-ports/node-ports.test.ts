@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NodePortPlan, NodePortTake } from "../../../../src/addresses/node-ports/node-port-plan";
 import { nodePortOffset, NodePorts } from "../../../../src/addresses/node-ports/node-ports";
+import type { NodePortPlaces } from "../../../../src/addresses/topology/tenant-ports";
 import { MemoryNodePortStorage } from "../../../support/memory/node-port-storage";
 import { seededRandom } from "../../../support/sim/platform/seeded-random";
 import { sent, type Spec } from "../../api/registry/services/a-service";
@@ -129,6 +130,60 @@ describe("choose", () => {
     occupy("TCP", range(MIN, MAX - 2));
     const choice = nodePorts.choose(plan(any("TCP"), named(MAX)));
     expect(choice).toEqual({ ok: true, numbers: [MAX - 1, MAX] });
+  });
+});
+
+describe("node ports that are kept for some namespaces", () => {
+  const A = { first: 31_000, last: 31_049 };
+  const B = { first: MIN + STATIC_BAND, last: MIN + STATIC_BAND + 9 };
+  const places = (own: readonly (typeof A)[], isOpen: boolean): NodePortPlaces => ({
+    ...{ own, isOpen, kept: [A, B], fullText: "whose range is full" },
+    refusal: (port) => (port === 31_001 ? "is another's" : undefined),
+  });
+  const chosen = (nodePorts: NodePorts, of: NodePortPlaces, count = 1): number[] => {
+    const choice = nodePorts.choose(plan(...Array.from({ length: count }, () => any("TCP"))), of);
+    return choice.ok ? choice.numbers : [];
+  };
+
+  it("its own: the dynamic band first, then the static one, then full", () => {
+    const { nodePorts, occupy } = world();
+    expect(chosen(nodePorts, places([A], false), 34).toSorted()).toEqual([...range(31_016, 31_049)]);
+    occupy("TCP", range(31_016, 31_049));
+    expect(chosen(nodePorts, places([A], false), 16).toSorted()).toEqual([...range(31_000, 31_015)]);
+    occupy("TCP", range(31_000, 31_015));
+    expect(nodePorts.choose(plan(any("TCP")), places([A], false))).toMatchObject({
+      ok: false,
+      reason: "full",
+      text: "whose range is full",
+    });
+    const [left = 0] = chosen(nodePorts, places([A], true));
+    expect(left, "one that it may leave").toBeGreaterThanOrEqual(MIN + STATIC_BAND + 10);
+  });
+
+  it("ranges of its own: the dynamic bands of all, then the static ones", () => {
+    const { nodePorts, occupy } = world();
+    occupy("TCP", range(31_016, 31_049));
+    // A range of ten has no static band.
+    expect(chosen(nodePorts, places([B, A], false), 10).toSorted()).toEqual([...range(B.first, B.last)]);
+    expect(chosen(nodePorts, places([B, A], false), 11).filter((port) => port >= 31_000)).toHaveLength(1);
+  });
+
+  it("whoever has none: never one that is kept, also when few are left", () => {
+    const { nodePorts, occupy } = world();
+    for (let i = 0; i < 300; i++)
+      expect(chosen(nodePorts, places([], true)).some((port) => port <= B.last || (port >= 31_000 && port <= 31_049))).toBe(false);
+    occupy("TCP", [...range(MIN, B.first - 1), ...range(B.last + 1, 30_999), ...range(31_050, MAX - 1)]);
+    expect(chosen(nodePorts, places([], true))).toEqual([MAX]);
+    occupy("TCP", [MAX]);
+    expect(chosen(nodePorts, places([], true))).toEqual([]);
+  });
+
+  it("one that the client names: refused with the reason, in a dry run too", () => {
+    const { nodePorts } = world();
+    const refused = { ok: false, reason: "kept", text: "is another's" };
+    expect(nodePorts.choose(plan(named(31_001)), places([], true))).toMatchObject(refused);
+    expect(nodePorts.chooseForDryRun(plan(named(31_001)), places([], true))).toMatchObject(refused);
+    expect(nodePorts.choose(plan(named(31_002)), places([], true))).toEqual({ ok: true, numbers: [31_002] });
   });
 });
 

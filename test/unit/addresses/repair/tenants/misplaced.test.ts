@@ -6,12 +6,20 @@ import type { Service } from "../../../../../src/api/meta/kubernetes";
 
 const RANGES: Topology["ranges"] = [
   { prefix: "10.96.0.0/16", name: "kubernetes" },
-  { prefix: "10.98.0.0/24", name: "for-a", selector: "tenant=a" },
+  { prefix: "10.98.0.0/24", name: "for-a", selector: "tenant=a", nodePorts: { first: 31_000, last: 31_099 } },
 ];
 const KEPT: Topology = { epoch: 0, claims: [], ranges: RANGES, zoned: true, owners: [], free: [] };
 
 function service(namespace: string, name: string, ...clusterIPs: string[]): Service {
   return { metadata: { namespace, name, uid: `${namespace}/${name}` }, spec: { clusterIP: clusterIPs[0] ?? "", clusterIPs } };
+}
+
+function withPorts(namespace: string, clusterIP: string, ...ports: [protocol: string, nodePort: number][]): Service {
+  const made = service(namespace, "s", clusterIP);
+  return {
+    ...made,
+    spec: { ...made.spec, type: "NodePort", ports: ports.map(([protocol, nodePort]) => ({ port: 53, protocol, nodePort })) },
+  };
 }
 
 async function reported(services: Service[], kept: Topology | undefined = KEPT): Promise<{ reports: string[]; read: number }> {
@@ -55,6 +63,24 @@ it.each([
     [
       's: Cluster IP [IPv4]: 10.96.0.9 does not fit the labels of its namespace any more: the Services of namespace "a" take addresses from ' +
         'ServiceCIDR "for-a" (10.98.0.0/24) alone; please recreate service',
+    ],
+  ],
+  ["with a node port of its namespace", withPorts("a", "10.98.0.9", ["TCP", 31_005]), []],
+  ["with a node port that nobody keeps", withPorts("b", "10.96.0.9", ["TCP", 30_005]), []],
+  [
+    "with a node port of another namespace, for two protocols",
+    withPorts("b", "10.96.0.9", ["TCP", 31_005], ["UDP", 31_005]),
+    [
+      's: NodePort 31005 does not fit the labels of its namespace any more: ServiceCIDR "for-a" keeps 31000-31099 for namespaces that match ' +
+        '"tenant=a", and namespace "b" does not; please recreate service',
+    ],
+  ],
+  [
+    "with a node port outside of those of its namespace",
+    withPorts("a", "10.98.0.9", ["TCP", 30_005]),
+    [
+      's: NodePort 30005 does not fit the labels of its namespace any more: the Services of namespace "a" take node ports from 31000-31099 of ' +
+        'ServiceCIDR "for-a" alone; please recreate service',
     ],
   ],
 ])("%s", async (_, given, want) => {

@@ -130,6 +130,40 @@ describe("annotations that keep the ranges for the Services of some namespaces",
     expect(update(serviceCIDRsDefinition, { after, before }).errors.map((error) => error.split(": ")[0])).toEqual(fields);
   });
 
+  const PORTS = "servicenet.dev/node-port-range";
+  it.each([
+    ["31000-31099", undefined],
+    ["30000-32767", undefined],
+    ["31000-31000", undefined],
+    ["31099-31000", "must be FIRST-LAST, two ports from 30000 to 32767, such as 31000-31099"],
+    ["29999-31000", "must be FIRST-LAST"],
+    ["32000-32768", "must be FIRST-LAST"],
+    ["31000", "must be FIRST-LAST"],
+    ["31000+99", "must be FIRST-LAST"],
+    [" 31000-31099", "must be FIRST-LAST"],
+    ["", "must be FIRST-LAST"],
+  ])("node ports %j: %s", (text, want) => {
+    const { errors } = create(serviceCIDRsDefinition, withAnnotations({ [SELECTOR]: "tenant=a", [PORTS]: text }));
+    expect(errors).toEqual(
+      want === undefined
+        ? []
+        : [expect.stringContaining(`metadata.annotations[${PORTS}]: Invalid value: ${JSON.stringify(text)}: ${want}`)],
+    );
+  });
+
+  it("node ports without a selector: refused when either comes or goes, and no other change is hindered", () => {
+    const both = withAnnotations({ [SELECTOR]: "tenant=a", [PORTS]: "31000-31099" });
+    const ports = withAnnotations({ [PORTS]: "31000-31099" });
+    const refused = [expect.stringContaining(`needs ${SELECTOR}, which says whose ports they are`)];
+    expect(create(serviceCIDRsDefinition, ports).errors).toEqual(refused);
+    expect(update(serviceCIDRsDefinition, { after: ports, before: withAnnotations({}) }).errors).toEqual(refused);
+    expect(update(serviceCIDRsDefinition, { after: ports, before: both }).errors).toEqual(refused);
+    expect(
+      update(serviceCIDRsDefinition, { after: withAnnotations({ [PORTS]: "31000-31099", other: "x" }), before: ports }).errors,
+    ).toEqual([]);
+    expect(update(serviceCIDRsDefinition, { after: withAnnotations({ [SELECTOR]: "tenant=a" }), before: both }).errors).toEqual([]);
+  });
+
   it("a bad one that is stored already: hinders no other change", () => {
     const before = withAnnotations({ [SELECTOR]: "a=b=c" });
     const after = withAnnotations({ [SELECTOR]: "a=b=c", other: "x" });

@@ -47,14 +47,14 @@ function nodePortErrors(after: ServiceCIDR, before: ServiceCIDR | undefined, isN
   return [invalidValue(pathOf(NODE_PORT_RANGE), text, `needs ${NAMESPACE_SELECTOR}, which says whose ports they are`)];
 }
 
-export interface Tenancy {
+interface KeptFor {
   selector: string;
   whenFull?: "Any";
   nodePorts?: NodePortRange;
 }
 
 /** For whom the ranges are kept; undefined = for everybody. */
-export function tenancyOf({ metadata }: ServiceCIDR): Tenancy | undefined {
+export function tenancyOf({ metadata }: ServiceCIDR): KeptFor | undefined {
   const selector = metadata?.annotations?.[NAMESPACE_SELECTOR];
   const parsed = selector === undefined ? undefined : parseLabelSelector(selector);
   if (selector === undefined || !parsed?.ok || parsed.value.empty) return undefined;

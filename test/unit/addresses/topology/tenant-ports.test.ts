@@ -65,6 +65,7 @@ describe("where the Services of a namespace take node ports", () => {
     expect(nodePortPlaces(all, "ns", { tenant: "a" }).fullText).toBe(
       'range is full: 31000-31099 of ServiceCIDR "for-a", from which the Services of namespace "ns" take',
     );
-    for (const labels of [{ tenant: "b" }, {}]) expect(nodePortPlaces(all, "ns", labels).fullText).toBe("range is full");
+    for (const labels of [{ tenant: "b" }, {}] as Record<string, string>[])
+      expect(nodePortPlaces(all, "ns", labels).fullText).toBe("range is full");
   });
 });

@@ -199,7 +199,10 @@ export class ServicesStore
       filters: ports.filters,
       deliveries: () => this.deliveries,
     });
-    const extended = <Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> => ports.balancers?.around(inner) ?? inner;
+    const extended = <Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> => {
+      const balanced = ports.balancers?.around(inner) ?? inner;
+      return ports.extended?.(balanced) ?? balanced;
+    };
     super({ ...ports, serviceFamilies, peers: readingLabels(peers, labels), extended }, extension, [defaultService, followers]);
     this.#ports = ports;
     this.#labels = labels;

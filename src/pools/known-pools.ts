@@ -16,6 +16,7 @@ import {
   poolKeyOf,
 } from "../api/registry/ipam/ipam";
 import type { PoolFacts } from "../api/rpc/pool-book";
+import { serviceHolding } from "../api/registry/ipam/service-row";
 import { integerOf } from "../core/encoding/exact-json";
 import { formatAddress } from "../core/net/address";
 import type { Family } from "../core/net/family";
@@ -60,6 +61,8 @@ export interface AddressFacts {
   readonly place?: string;
   /** It names another claim than that of its own name. */
   readonly isForOther?: true;
+  /** A Service of type LoadBalancer has it: it is no matter of claims. */
+  readonly isOfService?: true;
   readonly createdAt: number;
   readonly isHeld?: true;
   readonly deletedAt?: number;
@@ -102,6 +105,7 @@ export function addressFacts(address: PoolAddress): AddressFacts {
   return {
     ...(held && { pool: held.pool, place: String(placeOf(held.family, held.value)) }),
     ...(spec?.claimRef?.name !== metadata?.name && { isForOther: true }),
+    ...(serviceHolding(address) !== undefined && { isOfService: true }),
     createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
     ...(owner !== undefined && { owner }),
     ...(metadata?.finalizers?.includes(ADDRESS_FINALIZER) && { isHeld: true }),
@@ -165,6 +169,8 @@ export class PoolSpaces {
 }
 
 export class PoolAddresses extends KeptFacts<PoolAddress, AddressFacts> {
+  readonly #ofClaims = new Set<string>();
+
   constructor(
     rows: FactRows,
     private readonly spaces: PoolSpaces,
@@ -172,11 +178,18 @@ export class PoolAddresses extends KeptFacts<PoolAddress, AddressFacts> {
     super(rows, "addresses", addressFacts);
   }
 
-  protected override entered(key: string, { pool, place }: AddressFacts): void {
+  /** Keys of all but those of Services, which may be many more. */
+  get ofClaims(): Iterable<string> {
+    return this.#ofClaims;
+  }
+
+  protected override entered(key: string, { pool, place, isOfService }: AddressFacts): void {
+    if (!isOfService) this.#ofClaims.add(key);
     if (pool !== undefined && place !== undefined) this.spaces.of(pool).take(BigInt(place), key);
   }
 
   protected override left(key: string, { pool, place }: AddressFacts): void {
+    this.#ofClaims.delete(key);
     if (pool !== undefined && place !== undefined) this.spaces.of(pool).release(BigInt(place), key);
   }
 }

@@ -46,6 +46,7 @@ import {
   serviceOfRow,
 } from "./address-outcome";
 import { addressAssigned, addressLost, addressPassedOn, allocationFailed, wishUnreadable } from "./balancer-events";
+import { RememberedRows } from "./remembered-rows";
 import { RowAudit } from "./row-audit";
 import { RowReleases } from "./row-releases";
 import type { ServiceRows } from "./service-rows";
@@ -127,9 +128,13 @@ export class ServiceAddresses implements BalancedServicesRpc {
   /** by address: a Service that gave it back while others wait */
   readonly #givenBack = new Map<string, Service>();
 
+  readonly #rows: RememberedRows;
+
   constructor(private readonly ports: ServiceAddressesPorts) {
-    const { clock, recorder, rows } = ports;
-    this.#known = ports;
+    const { clock, recorder } = ports;
+    const rows = new RememberedRows(ports.rows);
+    this.#rows = rows;
+    this.#known = { rows, isDefault: ports.isDefault };
     this.#waiting = new WaitingServices(rows);
     this.#queue = new TakeQueue({ ...ports, session: (known) => this.#openSession(known) });
     const wakeAt = (atMs: number): void => this.#store.wakeAt(atMs);
@@ -181,10 +186,12 @@ export class ServiceAddresses implements BalancedServicesRpc {
         this.#turnCommitted();
       },
       writeUndone: () => {
+        this.#rows.forget();
         this.#waiting.forget();
         inner.writeUndone?.();
       },
       turnLost: () => {
+        this.#rows.forget();
         this.#waiting.forget();
         for (const done of this.#turn.settled) done();
         this.#turn = newTurn();
@@ -202,7 +209,8 @@ export class ServiceAddresses implements BalancedServicesRpc {
 
   /** Once after a start: what a crash may have left undone. Calls nobody where no Service ever asked a pool. Never rejects. */
   async recover(): Promise<void> {
-    const { rows, isDefault } = this.ports;
+    const { isDefault } = this.ports;
+    const rows = this.#rows;
     const was = rows.number("default") === 1;
     if (isDefault !== was) rows.saveNumber("default", isDefault ? 1 : 0);
     if (isDefault && !was && rows.number("pools") === 1) await this.#findWaiting();
@@ -214,7 +222,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
   /** Cron's visit: tries again whatever failed. Never rejects. */
   async maintain(): Promise<void> {
     await this.#releases.drain();
-    if (this.ports.rows.number("session") > 0) await this.#audit.runHourly();
+    if (this.#rows.number("session") > 0) await this.#audit.runHourly();
     if (this.#waiting.size > 0) await this.#pass.run();
   }
 
@@ -225,7 +233,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
   }
 
   async expectBalancerPools(): Promise<void> {
-    const { rows } = this.ports;
+    const rows = this.#rows;
     if (rows.number("pools") === 1) return;
     rows.saveNumber("pools", 1);
     await this.#findWaiting();
@@ -237,7 +245,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
   }
 
   #openSession(known = -1): number {
-    const { rows } = this.ports;
+    const rows = this.#rows;
     if (this.#session === undefined || this.#session < known) {
       rows.saveNumber("session", (this.#session = Math.max(rows.number("session"), known) + 1));
     }
@@ -271,8 +279,8 @@ export class ServiceAddresses implements BalancedServicesRpc {
 
   /** Addresses that the write brings into the status, and that the Service does not have. */
   #foreignAddresses(after: Service, before: Service | undefined, operation: object): string[] {
-    if (!before || this.ports.rows.number("pools") === 0) return [];
-    const known = new Set([...ingressAddresses(before), ...heldBy(after, this.ports.rows).map(({ address }) => address)]);
+    if (!before || this.#rows.number("pools") === 0) return [];
+    const known = new Set([...ingressAddresses(before), ...heldBy(after, this.#rows).map(({ address }) => address)]);
     const foreign = this.#supplies.get(operation)?.foreign;
     return ingressAddresses(after).filter((address) => isAddress(address) && !known.has(address) && !foreign?.has(address));
   }
@@ -352,7 +360,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const { rows: taken = [], missing } = this.#supplies.get(operation) ?? {};
     const outcome = this.#outcomeOf(after, taken, missing);
     this.#outcomes.set(operation, outcome);
-    if (isLoadBalancer(after)) this.#show(after, before ? heldBy(before, this.ports.rows) : [], outcome);
+    if (isLoadBalancer(after)) this.#show(after, before ? heldBy(before, this.#rows) : [], outcome);
   }
 
   #outcomeOf(service: Service, taken: readonly TakenRow[], missing: AddressesMissing | undefined): AddressOutcome {
@@ -371,7 +379,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const earlier = before as Service | undefined;
     if (!isLoadBalancer(service) && !isLoadBalancer(earlier)) return;
     const decided = operation ? this.#outcomes.get(operation) : this.#ownOutcomes.get(key);
-    const held = this.ports.rows.held(key);
+    const held = this.#rows.held(key);
     const nothing = { held: undefined, waiting: undefined, released: held?.rows.map(({ row }) => row) ?? [] };
     const outcome = service ? (decided ?? this.#outcomeOf(service, [], undefined)) : nothing;
     if (service && operation) this.#tellProblem(service, earlier);
@@ -396,7 +404,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
 
   /** In the transaction of the change. */
   #keep(key: string, { held, waiting, released }: AddressOutcome, service: Service): void {
-    const { rows } = this.ports;
+    const rows = this.#rows;
     const before = rows.held(key);
     if (JSON.stringify(before) !== JSON.stringify(held)) rows.saveHeld(key, held);
     const waited = this.#waiting.get(key);
@@ -447,7 +455,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
   }
 
   #isHeld(row: AddressRowKey): boolean {
-    return this.ports.rows.held(serviceOfRow(row))?.rows.some((one) => one.row === row) ?? false;
+    return this.#rows.held(serviceOfRow(row))?.rows.some((one) => one.row === row) ?? false;
   }
 
   #read(key: string): Service | undefined {
@@ -483,7 +491,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
   }
 
   #put(turn: StoreTurn, key: string, service: Service, outcome: AddressOutcome): void {
-    this.#show(service, heldBy(service, this.ports.rows), outcome);
+    this.#show(service, heldBy(service, this.#rows), outcome);
     this.#ownOutcomes.set(key, outcome);
     try {
       turn.put(key, service);
@@ -510,7 +518,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
     await this.#store.internally((turn) => {
       const stored = turn.get(key);
       const service = stored && readObject<Service>(stored.data);
-      const held = this.ports.rows.held(key);
+      const held = this.#rows.held(key);
       if (!service || !held || !this.#isHeld(row.row)) return;
       const rest = held.rows.filter((one) => one.row !== row.row);
       const waiting = { uid: held.uid, since: this.ports.clock.now(), pools: [], asked: [] };

@@ -27,6 +27,15 @@ export const ECONOMY = {
   "Service: update of a label, which slices and Endpoints copy": { rows: 9, calls: 10 },
   "Service: deleted alone": { rows: 20, calls: 24 },
   "Service: one of 40 deleted at once": { rows: 11, calls: 3, values: 0.5 },
+  // Of the class of pools. Its address is a row of another store, and a note beside the Service. The controller of pools counts it.
+  "load balancer of a pool: created alone": { rows: 26, calls: 22, values: 1 },
+  "load balancer of a pool: one of 40 created at once": { rows: 15, calls: 4, values: 1 },
+  "load balancer of a pool: deleted alone": { rows: 28, calls: 33, values: 1 },
+  "load balancer of a pool: one of 40 deleted at once": { rows: 14, calls: 4, alarms: 0.1, values: 1.5 },
+  // Of another class, beside a pool for load balancers: what a Service costs, and its node port.
+  "load balancer of another class: created alone": { rows: 19, calls: 16 },
+  // One call asks whether a pool has the address. Without such a pool in the cluster there is none.
+  "load balancer of another class: its status gets an address": { rows: 2, calls: 2 },
   "Lease: created": { rows: 2, calls: 1 },
   "Lease of a Node: created": { rows: 3, calls: 4 },
   "Lease: renewed, with the trimming of its history": { rows: 1, calls: 1 },

@@ -14,6 +14,8 @@ export interface ServiceLoad {
   prefix: string;
   /** every ClusterIP has to begin with one of these; none = it may be any */
   addressPrefixes: string[];
+  /** Each is one of type LoadBalancer that pools serve, without node ports: a cluster has 2,768. The addresses of the result are external ones. */
+  balanced?: boolean;
 }
 
 export interface ServiceLoadResult {
@@ -21,7 +23,7 @@ export interface ServiceLoadResult {
   /** sorted */
   latenciesMs: number[];
   /** of created Services, in the order of completion */
-  addresses: [name: string, clusterIP: string][];
+  addresses: [name: string, address: string][];
   /** CPU time of this process, in milliseconds */
   cpuMs: number;
 }
@@ -30,24 +32,26 @@ interface CreatedService {
   kind?: string;
   metadata?: { name?: string; uid?: string; resourceVersion?: string };
   spec?: { clusterIP?: string; clusterIPs?: string[]; selector?: { app?: string }; ports?: { port?: number }[] };
+  status?: { loadBalancer?: { ingress?: { ip?: string }[] } };
 }
 
 const load = givenLoad<ServiceLoad>();
 const head = requestHeads(load.target);
 const createHead = head("POST", load.collection, "application/json");
 const addresses: [string, string][] = [];
+const more = load.balanced ? '"type":"LoadBalancer","loadBalancerClass":"servicenet.dev/pool","allocateLoadBalancerNodePorts":false,' : "";
 const nameOf = (i: number) => `${load.prefix}-${String(i)}`;
 
 function creation(i: number): string {
   const name = nameOf(i);
-  const body = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"${name}"},"spec":{"selector":{"app":"${name}"},"ports":[{"port":80,"protocol":"TCP"}]}}`;
+  const body = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"${name}"},"spec":{${more}"selector":{"app":"${name}"},"ports":[{"port":80,"protocol":"TCP"}]}}`;
   return `${createHead}Content-Length: ${String(body.length)}\r\n\r\n${body}`;
 }
 
 function onCreated(i: number, status: number, body: string): void {
   const name = nameOf(i);
   if (status !== 201) throw new Error(`create ${name}: ${String(status)} ${body}`);
-  const { kind, metadata, spec } = JSON.parse(body) as CreatedService;
+  const { kind, metadata, spec, status: shown } = JSON.parse(body) as CreatedService;
   const address = spec?.clusterIP ?? "";
   const right =
     kind === "Service" &&
@@ -60,7 +64,9 @@ function onCreated(i: number, status: number, body: string): void {
     spec.selector?.app === name &&
     spec.ports?.[0]?.port === 80;
   if (!right) throw new Error(`create ${name} was answered with ${body}`);
-  addresses.push([name, address]);
+  const external = shown?.loadBalancer?.ingress?.[0]?.ip;
+  if (load.balanced && external === undefined) throw new Error(`${name} has no external address: ${body}`);
+  addresses.push([name, load.balanced && external !== undefined ? external : address]);
 }
 
 const deletion = (i: number) => `${head("DELETE", `${load.collection}/${nameOf(i)}`)}\r\n`;

@@ -56,6 +56,13 @@ describe("parseConfig: defaults and accepted values", () => {
     ]);
   });
 
+  it("the class of load balancers that pools serve by default: theirs, or none", () => {
+    expect(configOf({ DEFAULT_LOAD_BALANCER_CLASS: "servicenet.dev/pool" }).defaultLoadBalancerClass).toBe("servicenet.dev/pool");
+    expect(errorsOf({ DEFAULT_LOAD_BALANCER_CLASS: "metallb" })).toEqual([
+      'DEFAULT_LOAD_BALANCER_CLASS: "metallb" is not servicenet.dev/pool',
+    ]);
+  });
+
   it("absent and blank variables: upstream's defaults", () => {
     for (const vars of [{}, { SERVICE_CLUSTER_IP_RANGE: " ", FEATURE_GATES: "", MAX_ENDPOINTS_PER_SLICE: "" }]) {
       expect(configOf(vars)).toEqual({

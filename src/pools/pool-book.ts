@@ -167,8 +167,10 @@ export class PoolBook implements PoolBookRpc {
     }
   }
 
+  /** Whether its pool keeps ranges of Services away, whatever becomes of a write that is under way. */
   #covers({ pool, family, value }: PoolHolding): boolean {
-    return this.pools.get(pool)?.states.some((state) => state.family === family && memberAt(state.covers, value)) ?? false;
+    const known = this.pools.get(pool);
+    return known?.row.facts.family === family && memberAt(known.gives, value) !== undefined;
   }
 
   /** A range of Services that has the address, as messages name it; undefined = there is none. */

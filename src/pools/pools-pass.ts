@@ -229,8 +229,8 @@ export function poolsPass({
       if (one.step === "give") touched.add(one.claim.pool);
     }
     for (const [key, { isDeleted, isHeld }] of allPools()) {
-      if (isDeleted) {
-        if (isHeld && spaces.of(key).used === 0 && !isUnsettled(key)) work.push({ step: "end", key });
+      if (isDeleted && isHeld && spaces.of(key).used === 0) {
+        if (!isUnsettled(key)) work.push({ step: "end", key });
       } else if (isCountStale(key) && (!touched.has(key) || now >= (countedAt.get(key) ?? 0) + COUNT_MS)) work.push({ step: "count", key });
     }
     return work;
@@ -245,8 +245,8 @@ export function poolsPass({
       const { pool } = claim;
       const known = poolOf(pool);
       const address = addresses.get(key);
-      // The book gives nothing of a pool that it takes for one that is coming to be. An address of an earlier life is in the plan already.
-      if (known?.isPaused || (isUnsettled(pool) && !settledAt.has(pool)) || (address && (dropAt(key) ?? Infinity) <= now)) continue;
+      // An address of an earlier life is in the plan already.
+      if (known?.isPaused || isComing(pool) || (address && (dropAt(key) ?? Infinity) <= now)) continue;
       if (address || picks.has(key)) {
         const finding = address && obstacle(key, claim, address);
         if (!finding) yield { step: "give", key, claim };
@@ -281,8 +281,14 @@ export function poolsPass({
     return pools[partsOfPoolKey(pool).kind].unsettled.has(pool);
   }
 
+  /** For the book the pool may be one whose write is still under way: it gives nothing. */
+  function isComing(pool: PoolKey): boolean {
+    return isUnsettled(pool) && !settledAt.has(pool);
+  }
+
+  /** What is counted as free is given from then on. */
   function isCountStale(pool: PoolKey): boolean {
-    return !semanticEqual(poolOf(pool)?.counts, spaces.counts(pool));
+    return !isComing(pool) && !semanticEqual(poolOf(pool)?.counts, spaces.counts(pool));
   }
 
   function begin(): Work[] {
@@ -536,7 +542,9 @@ export function poolsPass({
         const at = isRefused(`drop ${key}`) ? undefined : dropAt(key);
         if (at !== undefined) times.push(at);
       }
-      for (const [key] of allPools()) {
+      for (const [key, { isDeleted }] of allPools()) {
+        // One that ends is counted no more.
+        if (isDeleted && spaces.of(key).used === 0) continue;
         if (isCountStale(key) && !isRefused(`count ${key}`)) times.push(Math.max(now, (countedAt.get(key) ?? 0) + COUNT_MS));
       }
       if (picks.nextAt !== undefined) times.push(picks.nextAt);

@@ -1,5 +1,6 @@
 /** The command line of `npm run simulate`. */
 import { availableParallelism } from "node:os";
+import { poolSabotages } from "../../../test/support/sim/sabotage/pool-sabotages";
 import { quotaSabotages } from "../../../test/support/sim/sabotage/quota-sabotages";
 import { sabotages } from "../../../test/support/sim/sabotage/sabotages";
 import { oneOf, parseCommandLine, wholeNumber } from "../../terminal/command-line";
@@ -14,7 +15,7 @@ export interface SimulateOptions {
 }
 
 /** The names of the protections that can be taken out. */
-const protections: readonly string[] = [...Object.keys(sabotages), ...Object.keys(quotaSabotages)];
+const protections: readonly string[] = [...Object.keys(sabotages), ...Object.keys(quotaSabotages), ...Object.keys(poolSabotages)];
 
 export const usage = `Usage: npm run simulate -- [options]
 

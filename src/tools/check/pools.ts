@@ -36,6 +36,8 @@ export interface ObservedPool {
   readonly natDomain: string;
   readonly keepsOutside: boolean;
   readonly isPaused: boolean;
+  /** it is being deleted, and covers nothing but what it has given */
+  readonly isDeleted: boolean;
   /** the count in its status */
   readonly outOfRange: number;
   /** It serves Services of type LoadBalancer. */
@@ -91,6 +93,7 @@ export function observedPool(kind: PoolKind, pool: AddressPool): ObservedPool {
     natDomain: natDomainOf(pool),
     keepsOutside,
     isPaused: isPaused(pool),
+    isDeleted: pool.metadata?.deletionTimestamp !== undefined,
     outOfRange: Number(pool.status?.ipAddresses?.outOfRange ?? 0),
     isBalancer: loadBalancer !== undefined,
   };
@@ -146,14 +149,14 @@ interface HeldPlace extends Interval {
 }
 
 /** Places that share an address, and are not apart by their NAT domains. */
-function heldTwice(
+export function heldTwice(
   { pools, addresses }: Pick<ObservedPools, "pools" | "addresses">,
   serviceCIDRs: readonly ObservedServiceCIDR[],
 ): Suspicion[] {
   const domains = new Map(pools.map(({ key, natDomain }) => [key, natDomain]));
   const places: HeldPlace[] = [
-    ...pools.flatMap(({ key, family, natDomain, intervals, labelled: by }) =>
-      intervals.map((interval): HeldPlace => ({ ...interval, family, natDomain, labelled: by, pool: key, is: "pool" })),
+    ...pools.flatMap(({ key, family, natDomain, intervals, isDeleted, labelled: by }) =>
+      (isDeleted ? [] : intervals).map((interval): HeldPlace => ({ ...interval, family, natDomain, labelled: by, pool: key, is: "pool" })),
     ),
     ...serviceCIDRs.flatMap((object) =>
       prefixesIn(object.spec?.cidrs ?? []).map((prefix): HeldPlace => {

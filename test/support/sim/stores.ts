@@ -86,7 +86,7 @@ export function makeIPAddresses(cluster: SimPlatform, life: Life): IPAddressesSt
 
 export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorStore {
   const { handoff } = cluster.options;
-  const { onlyRanges } = cluster;
+  const { onlyRanges, poolsBeside } = cluster;
   const ports = storePorts(cluster, life, { group: "networking.k8s.io", resource: "servicecidrs", tables: cluster.tables.coordinator });
   const brain = new CoordinatorStore({
     ...ports,
@@ -108,6 +108,7 @@ export function makeCoordinator(cluster: SimPlatform, life: Life): CoordinatorSt
       // There is no store of Events: nothing depends on them.
       events: () => ({ write: noEvents, get: noEvents }),
     },
+    ...(poolsBeside && { pools: poolsBeside(life) }),
     setAlarm: (atMs) => void (life.isAlive() && cluster.coordinator.setAlarm(atMs)),
     ...(handoff ? { handoffRowsMax: handoff.rowsMax } : {}),
   });
@@ -248,6 +249,7 @@ function watched<Supply>(
         cluster.network.occurred("default Service made again");
       }
       if (resource === "services" && change.type === "DELETED") cluster.goneAt.set(change.key, cluster.scheduler.now);
+      if (resource === "servicecidrs") cluster.changed();
       if (resource !== "servicecidrs" || change.type !== "DELETED" || !operation) return;
       cluster.forced.push({ cidrs: (change.before as ServiceCIDR).spec?.cidrs ?? [], epoch: cluster.coordinatorStorage.contents.epoch });
     },

@@ -32,6 +32,23 @@ describe("FreeAddresses", () => {
     expect([free.used, free.outside]).toEqual([0, 0]);
   });
 
+  it("one that two have for a moment: is free when both have let go, whoever came first", () => {
+    for (const order of [
+      ["a", "b"],
+      ["b", "a"],
+    ] as const) {
+      const free = new FreeAddresses();
+      free.give([interval(1, 2)]);
+      free.take(1n, "a");
+      free.take(1n, "b");
+      free.release(1n, order[0]);
+      expect([free.lowest(), free.used, free.holder(1n)]).toEqual([2n, 1, order[1]]);
+      free.release(1n, order[0]);
+      free.release(1n, order[1]);
+      expect([free.lowest(), free.used]).toEqual([1n, 0]);
+    }
+  });
+
   it("a barred one: is not proposed, counts as free, and is the lowest again later; a pool that changes has none", () => {
     const free = new FreeAddresses();
     free.give([interval(1, 3)]);

@@ -37,7 +37,10 @@ describe("a pool in use", () => {
     expect(world.claims).toEqual(["a Ready a", "b Ready b", "c Ready c", "late PoolNotReady -"]);
     for (const name of ["a", "b"]) await world.remove("claims", `ns/${name}`);
     await world.pass(SOON);
-    expect([world.given, world.world.names("pools")]).toEqual([["c 10.0.0.3"], ["p"]]);
+    expect([world.given, world.world.names("pools"), world.counts("p")]).toEqual([["c 10.0.0.3"], ["p"], "1/9 free 8 outside 0"]);
+    world.world.takeCalls();
+    await world.pass(LATE);
+    expect(world.world.takeCalls()).toEqual([]);
     await world.remove("claims", "ns/c");
     await world.pass(SOON);
     expect([world.given, world.world.names("pools"), [...world.rows]]).toEqual([[], [], []]);

@@ -8,6 +8,7 @@ import type { IPAddressesStore } from "../../../../src/addresses/clusterip/ip-ad
 import type { LedgerStorage } from "../../../../src/addresses/ledger/ledger-storage";
 import type { NodePortStorage } from "../../../../src/addresses/node-ports/node-port-storage";
 import type { ServicesStore } from "../../../../src/addresses/clusterip/services-store";
+import type { PoolsBeside } from "../../../../src/addresses/coordinator/coordinator-ports";
 import type { CoordinatorStore } from "../../../../src/addresses/coordinator/coordinator-store";
 import type { ServiceCIDRRpc } from "../../../../src/addresses/rpc/service-cidr";
 import type { LinkChanges } from "../../../../src/api/rpc/object-links";
@@ -156,6 +157,10 @@ export abstract class SimPlatform {
   noteBusy: (life: Life, rhythm: Rhythm) => void = () => undefined;
   /** the limits of quotas, if the cluster has any */
   limits: SimLimits | undefined;
+  /** what keeps ranges apart from pools, if the cluster has any; in one life of the Coordinator */
+  poolsBeside: ((life: Life) => PoolsBeside) | undefined;
+  /** called behind each commit of the store of ServiceCIDRs */
+  changed: () => void = () => undefined;
   /** the sockets of stores that clients watch through a Worker, by resource */
   readonly sockets = new Map<string, SimSockets>();
   /** stores of dependents beside those that every simulated cluster has */

@@ -92,6 +92,15 @@ const cases: [string, (pools: PoolObjects, cluster: CheckedCluster) => void, str
     ],
   ],
   [
+    "a pool that is being deleted, where another one is: nothing",
+    (c) => {
+      const [first] = c.pools;
+      const going = { ...first, metadata: { ...first?.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+      c.pools = [going, pool("q", ["192.0.2.5-192.0.2.20"])];
+    },
+    [],
+  ],
+  [
     "an address where another pool is",
     (c) => {
       c.pools.push(pool("q", ["192.0.2.10-192.0.2.20"]));

@@ -74,7 +74,12 @@ export class BalancerWorld {
       keepsOutside: false,
       ...(loadBalancer && { loadBalancer }),
     };
-    this.pools.set(key, { facts });
+    this.row(key, { facts });
+  }
+
+  /** What the book keeps of a pool. */
+  row(key: string, row: PoolRow): void {
+    this.pools.set(key, row);
     this.numbers.set("pools", 1);
     this.#restartBook();
   }
@@ -132,9 +137,9 @@ export class BalancerWorld {
   }
 
   /** A claim has the address. */
-  async claimed(address: string, pool: string): Promise<WriteResult> {
+  async claimed(address: string, pool: string, more: PoolAddress["spec"] = {}): Promise<WriteResult> {
     const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "GlobalInClusterIPPool", name: pool };
-    const spec = { claimRef: { name: "claim" }, poolRef, address, prefix: 24 };
+    const spec = { claimRef: { name: "claim" }, poolRef, address, prefix: 24, ...more };
     const object = { metadata: { namespace: "ns", name: "claim" }, spec } as PoolAddress;
     return this.addresses.create(object, { group: "ipam.cluster.x-k8s.io", version: "v1beta2" });
   }

@@ -1,8 +1,13 @@
 /** Services of type LoadBalancer and their addresses of pools: what each write makes of them, and what is left where an object dies at any await. */
 import { describe, expect, it } from "vitest";
+import type { PoolAddress } from "../../../../src/api/registry/ipam/ipam";
+import type { PoolFacts } from "../../../../src/api/rpc/pool-book";
+import type { PoolRow } from "../../../../src/pools/pool-book";
 import { BalancerWorld } from "../../../support/pools/balancer-world";
+import { DELETE } from "../../../support/worlds/store-world";
 
 const LONG = 200_000;
+const IPAM = { group: "ipam.cluster.x-k8s.io", version: "v1beta2" };
 
 const toClusterIP = <T extends { spec?: object | undefined }>(service: T): T => {
   const { loadBalancerClass: _, ...spec } = { loadBalancerClass: "", ...service.spec };
@@ -203,6 +208,21 @@ describe("calls that come to nothing", () => {
     },
   );
 
+  it("a write that is refused behind its take: what it took goes back at once", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("x", { type: "ClusterIP", loadBalancerClass: undefined } as unknown as object);
+    world.fault = ({ does }, when) => {
+      if (does === "take" && when === "before")
+        void world.services.store.write({ verb: "delete", key: { namespace: "ns", name: "x" }, options: DELETE });
+      return undefined;
+    };
+    const updated = await world.update("x", toBalancer);
+    expect(updated.ok).toBe(false);
+    await world.pass(1_000);
+    expect([world.calls, world.rows]).toEqual([["take", "release"], []]);
+  });
+
   it("a release whose answer is lost: is made again, and frees nobody else's", async () => {
     const world = new BalancerWorld();
     world.pool("p", ["10.0.0.1"]);
@@ -393,5 +413,84 @@ describe("Services that share an address", () => {
     await world.update("a", (service) => ({ ...service, spec: { ...service.spec, ...ports(81) } }));
     await world.maintain();
     expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
+  });
+});
+
+describe("a restore", () => {
+  it("Services come before pools: each takes the address that it shows, also where an older one waits for any", async () => {
+    const world = new BalancerWorld();
+    for (const name of ["older", "a", "b"]) await world.create(name);
+    for (const [name, ip] of [
+      ["a", "10.0.0.1"],
+      ["b", "10.0.0.2"],
+    ] as const)
+      await world.update(name, (service) => ({ ...service, status: { loadBalancer: { ingress: [{ ip }] } } }), "status");
+    await world.expectPools();
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    await world.own.roomInPools([]);
+    await world.pass(LONG);
+    expect([world.shown, world.problems]).toEqual([["a 10.0.0.1", "b 10.0.0.2", "older 10.0.0.3"], []]);
+  });
+});
+
+describe("the row of a Service, in the hands of a client", () => {
+  it("keeps its finalizer and its Service; deleted, it stays until the Service goes", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a");
+    const [row = ""] = world.rowKeys;
+    const name = row.slice("ns/".length);
+    const stored = world.addresses.stored<PoolAddress>(name);
+    const { finalizers: _, annotations: __, labels: ___, ...metadata } = stored?.metadata ?? {};
+    const changed = await world.addresses.update({ ...stored, metadata } as PoolAddress, IPAM);
+    expect(changed.ok).toBe(true);
+    await world.addresses.delete(name);
+    expect(world.addresses.stored<PoolAddress>(name)?.metadata).toMatchObject({
+      finalizers: stored?.metadata?.finalizers,
+      annotations: stored?.metadata?.annotations,
+      labels: stored?.metadata?.labels,
+      deletionTimestamp: expect.any(String) as string,
+    });
+    await world.create("b");
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+    await world.remove("a");
+    await world.pass(LONG);
+    expect([world.shown, world.rows]).toEqual([["b 10.0.0.1"], ["b 10.0.0.1"]]);
+  });
+
+  it("no client makes one", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    const made = await world.claimed("10.0.0.1", "p", { claimRef: { name: "other" } });
+    expect([made.ok, made.ok ? "" : made.status.message]).toEqual([
+      false,
+      expect.stringContaining("an IPAddress has the name of the claim that it is for"),
+    ]);
+  });
+});
+
+describe("a pool that is written just now", () => {
+  const facts = (from: number, to: number, serves: boolean): PoolFacts => ({
+    family: "IPv4",
+    intervals: [[String(10 * 2 ** 24 + from), String(10 * 2 ** 24 + to)]],
+    natDomain: "",
+    keepsOutside: false,
+    ...(serves && { loadBalancer: { priority: 0 } }),
+  });
+  it.each<[string, PoolRow, string[]]>([
+    ["is made", { facts: facts(1, 9, true), before: null, token: "t" }, []],
+    ["begins to serve", { facts: facts(1, 9, true), before: facts(1, 9, false), token: "t" }, []],
+    ["ends to serve", { facts: facts(1, 9, false), before: facts(1, 9, true), token: "t" }, []],
+    [
+      "moves on: gives what it gives before and behind",
+      { facts: facts(5, 9, true), before: facts(1, 6, true), token: "t" },
+      ["a 10.0.0.5"],
+    ],
+    ["is being deleted", { facts: facts(1, 9, true), closed: true }, []],
+  ])("%s", async (_, row, shown) => {
+    const world = new BalancerWorld();
+    world.row("GlobalInClusterIPPool//p", row);
+    await world.create("a");
+    expect(world.shown).toEqual(shown);
   });
 });

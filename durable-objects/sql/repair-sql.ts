@@ -2,6 +2,7 @@
 import { addressCounts, nodePortCounts } from "../../src/addresses/repair/repair-counts";
 import type { RepairedStore, RepairStorage, Tries } from "../../src/addresses/repair/repair-ports";
 import type { SettingsStorage } from "../../src/addresses/repair/settings-watch";
+import type { Settings } from "../../src/core/config/settings";
 import type { SqlRow } from "./sql-row";
 
 export const REPAIR_SCHEMA = `
@@ -108,6 +109,9 @@ export function sqlRepairStorage(storage: DurableObjectStorage): RepairStorage {
   };
 }
 
+/** Row of the object's own kinds of facts: one in place of one for each setting, which every new cluster would write. */
+const OPENED_KIND = "repair-settings";
+
 /** The SettingsStorage port on a Durable Object's SQLite. */
 export function sqlSettingsStorage(storage: DurableObjectStorage): SettingsStorage {
   const { sql } = storage;
@@ -118,14 +122,21 @@ export function sqlSettingsStorage(storage: DurableObjectStorage): SettingsStora
       .map((row) => ({ name: row.name as string, value: row.value as string, seenAt: row.seen_at as number }));
   return {
     openedLoad() {
+      const [kept] = sql.exec<SqlRow>("SELECT facts FROM followed_rows WHERE kind = ? AND key = ''", OPENED_KIND).toArray();
+      if (kept) return JSON.parse(kept.facts as string) as Settings;
+      // As earlier releases keep them.
       const rows = sql.exec<SqlRow>("SELECT name, value FROM repair_settings").toArray();
       return Object.fromEntries(rows.map(({ name, value }) => [name as string, value as string]));
     },
     openedSave(settings) {
       storage.transactionSync(() => {
+        // An earlier release finds none, and begins anew without a report.
         sql.exec("DELETE FROM repair_settings");
-        for (const [name, value] of Object.entries(settings))
-          sql.exec("INSERT INTO repair_settings (name, value) VALUES (?, ?)", name, value);
+        sql.exec(
+          "INSERT INTO followed_rows (kind, key, facts) VALUES (?, '', ?) ON CONFLICT (kind, key) DO UPDATE SET facts = excluded.facts",
+          OPENED_KIND,
+          JSON.stringify(settings),
+        );
       });
     },
     differencePut({ name, value, seenAt }) {

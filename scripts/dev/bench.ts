@@ -25,6 +25,7 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   ranges: async () => (await import("./bench/suites/addresses/ranges")).benchRanges(),
   tenants: async () => (await import("./bench/suites/addresses/tenants")).benchTenants(),
   "load-balancers": async () => (await import("./bench/suites/addresses/load-balancers")).benchLoadBalancers(),
+  clusters: async () => (await import("./bench/suites/clusters")).benchClusters(),
   lists: async () => (await import("./bench/suites/lists")).benchLists(),
   leases: async () => (await import("./bench/suites/nodes/leases")).benchLeases(),
   "node-leases": async (setting) => (await import("./bench/suites/nodes/node-leases")).benchNodeLeases(setting),

@@ -87,3 +87,16 @@ contract("RepairStorage", repairStorageCases, CONTROLLER, sqlRepairStorage);
 contract("RowStorage", rowStorageCases, CONTROLLER, sqlRowStorage);
 contract("ShardStorage", shardStorageCases, { binding: bindings.CLUSTER_NAMES, object: "shards/1" }, keptShard);
 contract("SettingsStorage", settingsStorageCases, CONTROLLER, sqlSettingsStorage);
+
+it("settings as an earlier release keeps them: are read, and the next ones take their place", async () => {
+  const stub = CONTROLLER.binding.getByName(`${freshCluster()}/${CONTROLLER.object}`);
+  const seen = await runInDurableObject(stub, (_, { storage }) => {
+    storage.sql.exec("INSERT INTO repair_settings (name, value) VALUES ('A', '1'), ('B', '2')");
+    const settings = sqlSettingsStorage(storage);
+    const before = settings.openedLoad();
+    settings.openedSave({ A: "3" });
+    const { left } = storage.sql.exec<{ left: number }>("SELECT count(*) AS left FROM repair_settings").one();
+    return [before, settings.openedLoad(), left];
+  });
+  expect(seen).toEqual([{ A: "1", B: "2" }, { A: "3" }, 0]);
+});

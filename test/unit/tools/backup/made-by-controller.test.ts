@@ -62,3 +62,14 @@ it.each([
   const type = { group: "coordination.k8s.io", resource: "leases" };
   expect(isMade(type, { metadata: { namespace, name: "a", labels } })).toBe(want);
 });
+
+it.each([
+  ["that a pool gave to a Service", "web", true],
+  ["of a claim", "web-1", false],
+])("an IPAddress %s: as the row says", (_, claim, want) => {
+  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "GlobalInClusterIPPool", name: "p" };
+  const annotations = { "servicenet.dev/service-uid": "u" };
+  const metadata = { namespace: "ns", name: "web-1", annotations, finalizers: ["servicenet.dev/load-balancer"] };
+  const address = { metadata, spec: { claimRef: { name: claim }, poolRef, address: "10.0.0.1", prefix: 32 } };
+  expect(isMade({ group: "ipam.cluster.x-k8s.io", resource: "ipaddresses" }, address)).toBe(want);
+});

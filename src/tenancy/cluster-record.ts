@@ -308,7 +308,7 @@ export class ClusterRecord implements ClusterRecordRpc {
       return false;
     }
     const last = storage.quotasLoad();
-    if (last?.version === version && storage.load()?.phase === "active") storage.quotasSave({ ...last, isTold: true });
+    if (last?.version === version && storage.load()?.phase === "active") storage.quotasSave({ ...withoutFirst(last), isTold: true });
     return true;
   }
 
@@ -352,8 +352,8 @@ export class ClusterRecord implements ClusterRecordRpc {
     const row = storage.controllersLoad();
     const quotas = storage.quotasLoad();
     if (row?.list) storage.controllersSave({ ...row, isTold: false });
-    // Also that there are none: the store may have been brought back to a time with some.
-    if (quotas) storage.quotasSave({ ...quotas, isTold: false });
+    // Also that there are none: the store may have been brought back to a time with some. Rows of the release before keep `isFirst` behind the beginning.
+    if (quotas) storage.quotasSave({ ...(quotas.isTold ? withoutFirst(quotas) : quotas), isTold: false });
     if (row?.list || quotas) this.ports.wakeAt(clock.now());
   }
 
@@ -689,6 +689,11 @@ export class ClusterRecord implements ClusterRecordRpc {
 /** What is noted of facts that were told. Of a cluster that is active: its id, as the release before notes it. */
 function markOf({ id, deletedAt }: ClusterFacts): string {
   return deletedAt === 0 ? id : `-${id}`;
+}
+
+/** The quotas of a cluster that has begun: what is told again later holds up nobody who looks. */
+function withoutFirst({ isFirst: _, ...row }: QuotasRow): QuotasRow {
+  return row;
 }
 
 function silent(error: unknown): never {

@@ -41,7 +41,7 @@ export interface BeginningRow {
   isTold: boolean;
 }
 
-/** `isTold`: the store of Namespaces has heard of this version. `isFirst`: the cluster begins with them. */
+/** `isTold`: the store of Namespaces has heard of this version. `isFirst`: the cluster begins with them, and has not begun. */
 export interface QuotasRow extends NamespaceQuotas {
   isTold: boolean;
   isFirst?: true;

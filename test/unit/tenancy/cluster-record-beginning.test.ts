@@ -288,4 +288,37 @@ describe("quotas with which new namespaces start", () => {
       expect([world.quotas, world.alarmAt]).toMatchObject([{ hard: amounts }, undefined]);
     }
   });
+
+  it.each([false, true])(
+    "with which a cluster has begun, told again while the store is silent (row of the release before: %s): it can be used, changed and deleted",
+    async (isOld) => {
+      const world = new World();
+      await world.record.openWith(undefined, undefined, { uid: "u", generation: 1 }, hard);
+      await world.settle();
+      const row = world.storage.quotasLoad();
+      if (isOld && row) world.storage.quotasSave({ ...row, isFirst: true });
+      world.isSilent = true;
+      await world.record.carryOn("blue");
+      world.restart();
+      await world.settle(2);
+      const there = { phase: "active", id: "blue", quotas: hard };
+      expect(await world.record.look()).toMatchObject(there);
+      expect(await world.record.listed("stamp")).toMatchObject(there);
+      expect(await world.record.open()).toMatchObject({ opened: false, state: there });
+      expect(await world.record.setControllers(["*"])).toMatchObject({ isTold: true });
+      expect(await world.record.setQuotas(null)).toMatchObject({ isTold: false });
+      expect(await world.record.remove("blue")).toMatchObject({ phase: "deleting" });
+    },
+  );
+
+  it("with which a cluster begins, told again before the store has heard: the cluster has not begun yet", async () => {
+    const world = new World();
+    world.isSilent = true;
+    await expect(world.record.openWith(undefined, undefined, undefined, hard)).rejects.toThrow("Namespaces");
+    await world.record.carryOn("blue");
+    await expect(world.record.look()).rejects.toThrow("Namespaces");
+    world.isSilent = false;
+    await world.settle();
+    expect(await world.record.look()).toMatchObject({ phase: "active", quotas: hard });
+  });
 });

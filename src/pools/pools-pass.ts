@@ -74,8 +74,8 @@ const ORPHAN_MS = 600_000;
 const TRIES = 4;
 /** A pool is settled again after so long, although nothing is known to be undone: a write that came to nothing may have left its claim in the book. */
 const SETTLE_MS = 600_000;
-/** Claims that are served at once share the calls to their stores. */
-const AT_ONCE = 64;
+/** Claims that are served at once share the calls to their stores: a thousand take some waves, and none is held up for long by others. */
+const AT_ONCE = 256;
 
 export interface PoolsPassPorts extends FramePorts {
   storage: RowStorage;
@@ -328,7 +328,12 @@ export function poolsPass({
   }
 
   async function give(key: string, { uid, pool }: ClaimFacts): Promise<Outcome> {
-    const [claim, present] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
+    // An address that nobody has heard of is met by its name.
+    const isHeard = addresses.get(key) !== undefined;
+    const [claim, present] = await Promise.all([
+      read<AddressClaim>(claimStore, key),
+      isHeard ? read<PoolAddress>(addressStore, key) : Promise.resolve(undefined),
+    ]);
     if (claim?.metadata?.uid !== uid || claim.metadata.deletionTimestamp) return outdated("claims");
     if (present) return adopt(claim, present);
     const known = poolOf(pool);
@@ -343,6 +348,8 @@ export function poolsPass({
       pools[partsOfPoolKey(pool).kind].unsettled.add(pool);
       if (!isOfAddress(answer.status)) {
         picks.drop(key);
+        const found = answer.status.reason === "AlreadyExists" ? await read<PoolAddress>(addressStore, key) : undefined;
+        if (found) return adopt(claim, found);
         const outcome = outcomeOf(answer);
         if (typeof outcome === "object") await tellRefusal(claim, answer.status);
         return outcome;

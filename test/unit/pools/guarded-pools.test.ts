@@ -254,30 +254,39 @@ describe("an address that a client makes", () => {
     expect(shown(await world.address("d", "10.0.0.8", "p", {}, { fieldManager: "ip-pools", byController: true }))).toBe("201");
   });
 
-  it("one that comes to be while the controller picks: the claim gets the next one", async () => {
-    const world = await used();
+  /** Made by a client when the controller has read the claim, and before it makes the address. */
+  function madeMeanwhile(world: PoolsWorld, name: string, address: string): void {
     world.world.fault = (call) => {
-      if (call !== "addresses objectsNamed") return undefined;
+      if (call !== "claims objectsNamed") return undefined;
       world.world.fault = () => undefined;
+      const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "p" };
       void world.world.stores.addresses.store.write({
         verb: "create",
         namespace: "ns",
-        object: JSON.stringify({
-          metadata: { name: "x", namespace: "ns" },
-          spec: {
-            claimRef: { name: "x" },
-            poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "p" },
-            ...{ address: "10.0.0.4", prefix: 24 },
-          },
-        }),
+        object: JSON.stringify({ metadata: { name, namespace: "ns" }, spec: { claimRef: { name }, poolRef, address, prefix: 24 } }),
         options: { ...OPTIONS, version: "v1beta2" },
       });
       return undefined;
     };
+  }
+
+  it("one that comes to be while the controller picks: the claim gets the next one", async () => {
+    const world = await used();
+    madeMeanwhile(world, "x", "10.0.0.4");
     await world.claim("d", "p");
     await world.pass(LATE);
     expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.2", "c 10.0.0.3", "d 10.0.0.5", "x 10.0.0.4"]);
     expect(world.claims).toContain("d Ready d");
+  });
+
+  it("one of the claim's own name that comes to be meanwhile: the claim takes it over", async () => {
+    const world = await used();
+    madeMeanwhile(world, "d", "10.0.0.7");
+    await world.claim("d", "p");
+    await world.pass(LATE);
+    expect(world.given).toEqual(["a 10.0.0.1", "b 10.0.0.2", "c 10.0.0.3", "d 10.0.0.7"]);
+    expect(world.claims).toContain("d Ready d");
+    expect(world.counts("p")).toBe("4/9 free 5 outside 0");
   });
 });
 

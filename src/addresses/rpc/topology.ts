@@ -1,7 +1,6 @@
 /** What the Coordinator answers besides the StoreRpc of its `servicecidrs` store. */
 import type { StoreCursor } from "../../api/rpc/object-links";
 import type { ServiceRangesRpc } from "../../api/rpc/pool-book";
-import type { NodePortRange } from "../../core/net/node-port-range";
 import type { FreeCount } from "./service-cidr";
 
 /** One prefix and the ServiceCIDR object (by uid) that alone writes it. */
@@ -17,7 +16,7 @@ export interface RangeTenancy {
   /** whether its Services take from elsewhere once the range is full; absent = they fail */
   whenFull?: "Any";
   /** node ports that are kept for the same Services */
-  nodePorts?: NodePortRange;
+  nodePorts?: { first: number; last: number };
 }
 
 /** What a router needs to pick an owner. An old topology leads to `stale`, never to a double allocation. */

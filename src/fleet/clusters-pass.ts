@@ -44,7 +44,7 @@ import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { isOver, type Outcome, outcomeOf, type Round } from "../controllers/frame/round";
 import { locationOf } from "../tenancy/cluster-id";
 import type { ClusterState, ListedCluster } from "../tenancy/rpc";
-import { quotasOf, sourceOf } from "./declared-clusters";
+import { adoptedLife, lifeOf, quotasOf, sourceOf } from "./declared-clusters";
 import { activeStatus, deletingStatus, waitingStatus } from "./cluster-status";
 import type { FleetPorts } from "./ports";
 
@@ -101,11 +101,6 @@ export function stepOf({ metadata, status }: Cluster): ClusterStep {
 
 function isAdopted({ metadata }: Cluster): boolean {
   return metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
-}
-
-/** The life of a cluster that was there before its object. Nobody says it of a cluster whose status says more. */
-function adoptedLife({ metadata, status }: Cluster): string | undefined {
-  return status?.phase === "Active" ? undefined : metadata?.annotations?.[ADOPTED_ANNOTATION];
 }
 
 export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPassPorts): Pass {
@@ -314,7 +309,7 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const place = placeOf(object);
     let state = await fleet.look(name, place);
     // Without a status the controller has not looked before: what began meanwhile began for this object, while that is there.
-    const said = object.status?.id ?? adoptedLife(object);
+    const said = lifeOf(object);
     if (said === undefined && state.phase === "active" && !(await isThereStill(object))) return "later";
     const life = said ?? (state.phase === "absent" ? "" : state.id);
     // Nor does a beginning that comes late find an object that is gone.

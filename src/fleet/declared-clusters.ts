@@ -3,7 +3,7 @@
  * request goes on to do: where the request dies, the controller goes on.
  */
 import type { Status } from "../api/meta/status";
-import { type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
+import { ADOPTED_ANNOTATION, type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../api/rpc/store";
 import { err, ok, type Result } from "../core/base/result";
 import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
@@ -94,19 +94,47 @@ export async function declareCluster(
   }
 }
 
-/** Gives the object a list of controllers, or with null the variable's. The generation that says so; undefined = there is no object, and nothing changes. */
+/** `said`: by this generation of the object. `none`: there is no object. `other`: it stands for another life of the name than the one that is meant. */
+export type ControllersDeclared = { how: "said"; source: ClusterSource } | { how: "none" | "other" };
+
+/**
+ * Gives the object a list of controllers, or with null the variable's. A call that comes late changes no later object of the name.
+ *
+ * @param meant the object; without its uid the life that it stands for, whichever object that is
+ */
 export async function declareControllers(
   ports: DeclaringPorts,
   name: string,
   controllers: ControllerList | null,
-): Promise<Result<ClusterSource | undefined, Status>> {
-  const patch = JSON.stringify({ spec: { controllers } });
-  const answer = await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS });
-  if (!answer.ok || !answer.value.ok) {
-    const gone = settled(answer);
-    return gone.ok ? ok(undefined) : gone;
+  meant: ClusterSource,
+): Promise<Result<ControllersDeclared, Status>> {
+  let { uid } = meant;
+  if (uid === undefined) {
+    const found = await objectOf(ports, name);
+    if (!found.ok) return found;
+    if (!found.value) return ok({ how: "none" });
+    const life = lifeOf(found.value);
+    if (life !== undefined && meant.life !== undefined && life !== meant.life) return ok({ how: "other" });
+    uid = found.value.metadata?.uid;
   }
-  return ok(sourceOf(JSON.parse(answer.value.object) as Cluster));
+  const patch = JSON.stringify({ ...(uid !== undefined && { metadata: { uid } }), spec: { controllers } });
+  const answer = await ports.write({ verb: "patch", key: keyOf(name), subresource: "", patchType: "merge", patch, options: OPTIONS });
+  if (answer.ok && answer.value.ok) return ok({ how: "said", source: sourceOf(JSON.parse(answer.value.object) as Cluster) });
+  const gone = settled(answer);
+  if (gone.ok) return ok({ how: "none" });
+  // A patch with the uid of another object is refused as every other one that the rules refuse.
+  const now = uid === undefined ? ok(undefined) : await objectOf(ports, name);
+  return now.ok && now.value && now.value.metadata?.uid !== uid ? ok({ how: "other" }) : gone;
+}
+
+/** The life of a cluster that was there before its object. Nobody says it of a cluster whose status says more. */
+export function adoptedLife({ metadata, status }: Cluster): string | undefined {
+  return status?.phase === "Active" ? undefined : metadata?.annotations?.[ADOPTED_ANNOTATION];
+}
+
+/** Id of the life that the object stands for; undefined = its controller has not said so yet. */
+export function lifeOf(object: Cluster): string | undefined {
+  return object.status?.id ?? adoptedLife(object);
 }
 
 /**
@@ -119,11 +147,22 @@ export function sourceOf({ metadata }: Cluster, life?: string): ClusterSource {
   return { ...(uid !== undefined && { uid }), ...(generation !== undefined && { generation }), ...(life !== undefined && { life }) };
 }
 
-/** Deletes the object, if there is one: that one; undefined = there is none. A call that comes late deletes no later object of the name. */
-export async function undeclareCluster(ports: DeclaringPorts, name: string): Promise<Result<ClusterSource | undefined, Status>> {
+/**
+ * Deletes the object, if there is one that is meant: that one; undefined = there is none. A call that comes late deletes no later object of the name.
+ *
+ * @param isMeant asked of the life that the object stands for; undefined = its controller has not said so yet
+ */
+export async function undeclareCluster(
+  ports: DeclaringPorts,
+  name: string,
+  isMeant: (life: string | undefined) => Promise<Result<boolean, Status>>,
+): Promise<Result<ClusterSource | undefined, Status>> {
   const found = await objectOf(ports, name);
   if (!found.ok) return found;
   if (!found.value) return ok(undefined);
+  const meant = await isMeant(lifeOf(found.value));
+  if (!meant.ok) return meant;
+  if (!meant.value) return ok(undefined);
   const { uid } = found.value.metadata ?? {};
   const preconditions = uid === undefined ? {} : { uid };
   const options = { dryRun: false, preconditions, propagationPolicy: "Background" as const, gracePeriodSeconds: undefined };

@@ -255,13 +255,13 @@ function recordOf(env: Env, name: string): ReturnType<typeof clusterRecord> {
 
 /**
  * Makes the cluster unless it is there, its object first, and its record near it. An object that is there says what the cluster begins with. `opened` = by this call, or by the controller for the object that this call
- * has made.
+ * has made. `source`: that object; undefined = the cluster has none.
  */
 export async function openCluster(
   env: Env,
   name: string,
   { location, serviceRanges, controllers }: ClusterBeginning & Pick<ClusterWish, "controllers">,
-): Promise<Result<{ state: ClusterState; opened: boolean }, Status>> {
+): Promise<Result<{ state: ClusterState; opened: boolean; source: ClusterSource | undefined }, Status>> {
   const fleet = await fleetOf(env, name);
   if (!fleet.ok) return fleet;
   let hasBegun = false;
@@ -303,7 +303,7 @@ export async function openCluster(
   // Somebody may have deleted the object before there was a cluster, unheard.
   const lost = answer.value.opened ? await declared() : undefined;
   if (lost) return err(lost);
-  return ok({ ...answer.value, opened: answer.value.opened || isMade });
+  return ok({ ...answer.value, opened: answer.value.opened || isMade, source });
 }
 
 /** Who keeps the object of the cluster; undefined = it has none that begins or ends: it is `default`, or there is no `default`. */
@@ -330,19 +330,21 @@ async function rootFleet(env: Env): Promise<Result<DeclaringPorts | undefined, S
 /**
  * Gives a cluster a list of controllers of its own, or with null the variable's. Its state once every object of it has heard.
  *
- * @param life id of the cluster that is meant: another one keeps its own
+ * @param meant the life that is meant, and, if the caller knows that, the object that stands for it: others stay as they are
  */
 export async function setControllers(
   env: Env,
   name: string,
-  life: string,
+  meant: ClusterSource & { readonly life: string },
   list: ControllerList | null,
 ): Promise<Result<ClusterState, Status>> {
   const fleet = await rootFleet(env);
   if (!fleet.ok) return fleet;
-  const declared = fleet.value ? await declareControllers(fleet.value, name, list) : ok(undefined);
+  const { life } = meant;
+  const declared = fleet.value ? await declareControllers(fleet.value, name, list, meant) : ok({ how: "none" as const });
   if (!declared.ok) return declared;
-  const source: ClusterSource = { ...declared.value, life };
+  if (declared.value.how === "other") return err(madeAnew());
+  const source: ClusterSource = { ...(declared.value.how === "said" && declared.value.source), life };
   const set = await call(() => recordOf(env, name).setControllers(list, source), { what: "cluster.setControllers", repeatable: true });
   if (!set.ok) return set;
   const { state, isTold } = set.value;
@@ -353,23 +355,34 @@ export async function setControllers(
   return err(serviceUnavailable(still, RETRY_AFTER_SECONDS));
 }
 
-/** Begins the deletion of the cluster that is there now, its object first, or tells how far that is. A call that comes late ends no later cluster. */
+/** Begins the deletion of the cluster that is there now, its object first, or tells how far that is. A call that comes late ends no later cluster, and no later object. */
 export async function removeCluster(env: Env, name: string): Promise<Result<ClusterState, Status>> {
   const looked = await lookAt(env, name);
   if (!looked.ok) return looked;
   const fleet = await fleetOf(env, name);
   if (!fleet.ok) return fleet;
+  const id = idOf(looked.value);
+  // The status may lag. Or the cluster that is meant has ended meanwhile, and a later one has the name.
+  const isMeant = async (life = ""): Promise<Result<boolean, Status>> => {
+    if (life === id) return ok(true);
+    const again = await lookAt(env, name);
+    return again.ok ? ok(idOf(again.value) === id) : again;
+  };
   // Also of a cluster that has not begun: its object would begin it.
-  const undeclared = fleet.value ? await undeclareCluster(fleet.value, name) : ok(undefined);
+  const undeclared = fleet.value ? await undeclareCluster(fleet.value, name, isMeant) : ok(undefined);
   if (!undeclared.ok) return undeclared;
   const source = undeclared.value;
   if (looked.value.phase === "absent" && !source) return looked;
-  const id = looked.value.phase === "absent" ? "" : looked.value.id;
   const removed = await call(() => recordOf(env, name).remove(id, source), { what: "cluster.remove", repeatable: true });
   if (!removed.ok) return removed;
   const state = noted(name, removed.value);
   // The cluster that was meant has ended, and a later one has the name.
   return ok(state.phase !== "absent" && state.id !== id ? { phase: "absent" } : state);
+}
+
+/** "" = there is none. */
+function idOf(state: ClusterState): string {
+  return state.phase === "absent" ? "" : state.id;
 }
 
 function noted(name: string, state: ClusterState): ClusterState {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
-import { alreadyExists, notFound, serviceUnavailable } from "../../../src/api/meta/status";
+import { alreadyExists, notFound, serviceUnavailable, type Status } from "../../../src/api/meta/status";
+import { ADOPTED_ANNOTATION, type Cluster } from "../../../src/api/registry/clusters/cluster";
 import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
 import type { WriteResult } from "../../../src/api/rpc/store";
-import { err, ok } from "../../../src/core/base/result";
+import { err, ok, type Result } from "../../../src/core/base/result";
 import {
   type ClusterWish,
   declareCluster,
@@ -113,19 +114,63 @@ describe("declareCluster", () => {
   });
 });
 
+const isMeant = (): Promise<Result<boolean, Status>> => Promise.resolve(ok(true));
+
 it("a list of controllers, and null: a patch; the end: a delete; where there is no object: nothing is wrong", async () => {
   const { ports, calls } = storeOf([there]);
-  expect(await declareControllers(ports, "a", ["*"])).toEqual(ok({}));
-  expect(await declareControllers(ports, "a", null)).toEqual(ok({}));
-  expect(await undeclareCluster(ports, "a")).toEqual(ok({}));
-  expect(calls).toEqual(['patch {"spec":{"controllers":["*"]}}', 'patch {"spec":{"controllers":null}}', "get", "delete"]);
-  const stored = storeOf([there], { object: '{"metadata":{"uid":"u","generation":4}}' });
-  expect(await declareControllers(stored.ports, "a", ["*"]), "the generation that says so").toEqual(ok({ uid: "u", generation: 4 }));
+  expect(await declareControllers(ports, "a", ["*"], {})).toEqual(ok({ how: "said", source: {} }));
+  expect(await declareControllers(ports, "a", null, {})).toEqual(ok({ how: "said", source: {} }));
+  expect(await undeclareCluster(ports, "a", isMeant)).toEqual(ok({}));
+  expect(calls).toEqual(["get", 'patch {"spec":{"controllers":["*"]}}', "get", 'patch {"spec":{"controllers":null}}', "get", "delete"]);
   const absent = storeOf([undefined], "absent");
-  expect([await declareControllers(absent.ports, "a", null), await undeclareCluster(absent.ports, "a")]).toEqual([
-    ok(undefined),
-    ok(undefined),
-  ]);
+  const none = [await declareControllers(absent.ports, "a", null, {}), await declareControllers(absent.ports, "a", null, { uid: "u" })];
+  expect([none, await undeclareCluster(absent.ports, "a", isMeant)]).toEqual([[ok({ how: "none" }), ok({ how: "none" })], ok(undefined)]);
+});
+
+describe("a list of controllers", () => {
+  const one = (uid: string, more: Partial<Cluster> = {}): KubeObject => ({ metadata: { name: "a", uid }, ...more }) as KubeObject;
+  const PATCH = 'patch {"metadata":{"uid":"u"},"spec":{"controllers":["*"]}}';
+  const said = ok({ how: "said", source: { uid: "u", generation: 4 } });
+  const OBJECT = '{"metadata":{"uid":"u","generation":4}}';
+
+  it("for an object that the caller knows: one call, which names the object, and answers the generation that says so", async () => {
+    const { ports, calls } = storeOf([one("other")], { object: OBJECT });
+    expect(await declareControllers(ports, "a", ["*"], { uid: "u", life: "a" })).toEqual(said);
+    expect(calls).toEqual([PATCH]);
+  });
+
+  it.each([
+    ["says no life yet", one("u"), said],
+    ["stands for that life", one("u", { status: { phase: "Active", id: "a" } }), said],
+    ["stands for another one", one("u", { status: { phase: "Active", id: "a~2" } }), ok({ how: "other" })],
+    [
+      "was made for another one",
+      { metadata: { name: "a", uid: "u", annotations: { [ADOPTED_ANNOTATION]: "a~2" } } } as KubeObject,
+      ok({ how: "other" }),
+    ],
+  ])("for a life, while the object %s", async (_, object, wanted) => {
+    const { ports, calls } = storeOf([object], { object: OBJECT });
+    expect(await declareControllers(ports, "a", ["*"], { life: "a" })).toEqual(wanted);
+    expect(calls).toEqual(wanted === said ? ["get", PATCH] : ["get"]);
+  });
+
+  it("that the store refuses: because of a later object, or the Status", async () => {
+    const later = storeOf([one("later")], "exists");
+    expect(await declareControllers(later.ports, "a", ["*"], { uid: "u", life: "a" })).toEqual(ok({ how: "other" }));
+    const same = storeOf([one("u")], "exists");
+    expect(await declareControllers(same.ports, "a", ["*"], { uid: "u", life: "a" })).toMatchObject({ ok: false, error: { code: 409 } });
+  });
+});
+
+it("the end of an object: asks whether its life is meant; where it is not, or nobody knows, the object stays", async () => {
+  const asked: (string | undefined)[] = [];
+  const silent = err(serviceUnavailable("silent", 1));
+  for (const answer of [ok(false), silent]) {
+    const { ports, calls } = storeOf([{ metadata: { name: "a" }, status: { phase: "Active", id: "a~2" } } as KubeObject]);
+    const judged = await undeclareCluster(ports, "a", (life) => (asked.push(life), Promise.resolve(answer)));
+    expect([judged, calls]).toEqual([answer.ok ? ok(undefined) : silent, ["get"]]);
+  }
+  expect(asked).toEqual(["a~2", "a~2"]);
 });
 
 it("the end of an object: names its uid, so that a late call deletes no later object of the name", async () => {
@@ -135,6 +180,6 @@ it("the end of an object: names its uid, so that a late call deletes no later ob
     if (request.verb === "delete") deletions.push(request.options.preconditions);
     return ports.write(request);
   };
-  await undeclareCluster({ ...ports, write }, "a");
+  await undeclareCluster({ ...ports, write }, "a", isMeant);
   expect(deletions).toEqual([{ uid: "u-1" }]);
 });

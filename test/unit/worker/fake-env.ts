@@ -192,6 +192,8 @@ class FakeRecords {
   listed: ListedCluster[] | null = [];
   /** a record is asked by a reader of the list */
   looked = (): unknown => undefined;
+  /** a record has been looked at */
+  lookedAt = (): unknown => undefined;
   /** a record is asked for the end of its cluster */
   removing = (): unknown => undefined;
   readonly pages: number[] = [];
@@ -214,7 +216,11 @@ class FakeRecords {
   of(name: string) {
     const state = (): ClusterState => this.states.get(name) ?? { phase: "active", id: name, createdAt: 0, controllers: null };
     return {
-      look: () => this.#answer(`look ${name}`, state()),
+      look: () => {
+        const answer = this.#answer(`look ${name}`, state());
+        this.lookedAt();
+        return answer;
+      },
       listed: (stamp: string) => {
         this.looked();
         return this.#answer(`listed ${name} ${stamp}`, state());

@@ -114,7 +114,7 @@ async function put(asked: ClusterRequest, request: Request): Promise<Response> {
   if (place && place !== locationOf(state.id)) return refused(asked, fixed(name, "location", place));
   if (serviceCIDRs && !semanticEqual(serviceCIDRs, state.serviceRanges)) return refused(asked, fixed(name, "serviceCIDRs", serviceCIDRs));
   if (list !== undefined) {
-    const told = await setControllers(env, name, opened.value.state.id, list && list.value);
+    const told = await setControllers(env, name, { ...opened.value.source, life: state.id }, list && list.value);
     if (!told.ok) return refused(asked, told.error);
     state = told.value;
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Env } from "../../../../durable-objects/platform/env";
 import type { Beside } from "../../../../src/core/turns/batched";
-import { notFound } from "../../../../src/api/meta/status";
+import { invalid, notFound } from "../../../../src/api/meta/status";
 import { clustersDefinition } from "../../../../src/api/registry/clusters/definition";
 import { CLUSTER_GONE, type ClusterState } from "../../../../src/tenancy/rpc";
 import { PEER_TIMEOUT_MS } from "../../../../src/worker/http/limits";
@@ -484,6 +484,67 @@ describe("/clusters/{name}", () => {
     expect(deletions).toMatchObject([{ argument: { key: { name } } }]);
   });
 
+  describe("whose name has a later object", () => {
+    /** An object of this uid and life per read of the store of Clusters, the last one for ever. The fake refuses what names another uid. */
+    function replaced(lives: readonly (readonly [uid: string, life?: string])[]) {
+      let read = 0;
+      let now = lives[0]?.[0];
+      const world = aCluster(undefined, {
+        get({ name }) {
+          const [uid, id] = lives[Math.min(read++, lives.length - 1)] ?? [];
+          now = uid;
+          return {
+            ok: true,
+            object: JSON.stringify({ metadata: { name, uid, generation: 1 }, ...(id !== undefined && { status: { id } }) }),
+          };
+        },
+        write(request) {
+          const said = request.verb === "patch" ? (JSON.parse(request.patch) as { metadata?: { uid?: string } }).metadata?.uid : now;
+          if (said !== now) return { ok: false, status: invalid(clustersDefinition, "a", []), warnings: [] };
+          return { ok: true, code: 200, object: JSON.stringify({ metadata: { uid: now, generation: 2 } }), warnings: [], gone: false };
+        },
+      });
+      const writes = () => world.fake.declared.flatMap(({ argument }) => (argument as { verb?: string }).verb ?? []);
+      return { ...world, writes };
+    }
+
+    it("PUT with controllers, another object and another life since the beginning: 503, and neither of them changes", async () => {
+      const { name, fake, send } = replaced([["u2"]]);
+      const { env } = fake;
+      expect(await setControllers(env, name, { life: name, uid: "u1" }, ["*"])).toMatchObject({ ok: false, error: { code: 503 } });
+      expect(fake.records.calls.filter((call) => call.startsWith("set"))).toEqual([]);
+      expect((await send("PUT", "", '{"controllers":["*"]}')).code).toBe(200);
+    });
+
+    it("a list for a life whose object nobody knows, while the object stands for another one: 503, and no patch", async () => {
+      const { name, fake, writes } = replaced([["u2", "later~2"]]);
+      expect(await setControllers(fake.env, name, { life: name }, ["*"])).toMatchObject({ ok: false, error: { code: 503 } });
+      expect([writes(), fake.records.calls]).toEqual([[], []]);
+    });
+
+    it("DELETE, which the next life overtakes behind its look: 404, and the object of that life stays", async () => {
+      const { name, fake, send, writes } = replaced([["u2", `cluster-${clusters + 1}~2`]]);
+      const later: ClusterState = { phase: "active", id: `${name}~2`, createdAt: 0, controllers: null };
+      fake.records.lookedAt = () => fake.records.states.set(name, later);
+      expect((await send("DELETE", "")).code).toBe(404);
+      expect([writes(), fake.records.states.get(name)]).toEqual([[], later]);
+    });
+
+    it("DELETE, while the object has no status yet, or says an older life: both go", async () => {
+      for (const life of [undefined, "older"]) {
+        const { fake, name, send, writes } = replaced([["u1", life]]);
+        expect((await send("DELETE", "")).code).toBe(202);
+        expect([writes(), fake.records.calls]).toEqual([["delete"], [`look ${name}`, `look ${name}`, `remove ${name}`]]);
+      }
+    });
+
+    it("DELETE of an object that says the life: one look is enough", async () => {
+      const { fake, name, send, writes } = replaced([["u1", `cluster-${clusters + 1}`]]);
+      expect((await send("DELETE", "")).code).toBe(202);
+      expect([writes(), fake.records.calls]).toEqual([["delete"], [`look ${name}`, `remove ${name}`]]);
+    });
+  });
+
   it("DELETE of default: refused", async () => {
     const response = await sendTo("http://h/clusters/default", { method: "DELETE" }, fakeEnv().env);
     expect(await response.json()).toMatchObject({ code: 403, message: 'clusters "default" is forbidden: this cluster may not be deleted' });
@@ -583,7 +644,7 @@ describe("a cluster that nobody can be asked about", () => {
       lookAt(env, name),
       activeIdOf(env, name, none),
       openCluster(env, name, { location: undefined }),
-      setControllers(env, name, name, null),
+      setControllers(env, name, { life: name }, null),
     ])
       expect(await answer).toMatchObject(UNSURE);
     expect((await sendTo(`http://h/clusters/${name}`, { method: "PUT" }, env)).status).toBe(503);
@@ -609,14 +670,14 @@ describe("a cluster that nobody can be asked about", () => {
 
   it("controllers of a cluster that is being deleted: 409", async () => {
     const env = recorded({ setControllers: () => Promise.resolve({ state: DELETING, isTold: true }) });
-    expect(await setControllers(env, "a", "a", null)).toMatchObject({ ok: false, error: { code: 409, reason: "Conflict" } });
+    expect(await setControllers(env, "a", { life: "a" }, null)).toMatchObject({ ok: false, error: { code: 409, reason: "Conflict" } });
   });
 
   it("controllers of a cluster that was made anew meanwhile: the record is told which life is meant, and the answer is 503", async () => {
     const meant: unknown[] = [];
     const state: ClusterState = { phase: "active", id: "a~2", createdAt: 0, controllers: null };
     const env = recorded({ setControllers: (...asked: unknown[]) => (meant.push(asked), Promise.resolve({ state, isTold: true })) });
-    expect(await setControllers(env, "a", "a", ["*"])).toMatchObject({ ok: false, error: { code: 503 } });
+    expect(await setControllers(env, "a", { life: "a" }, ["*"])).toMatchObject({ ok: false, error: { code: 503 } });
     expect(meant).toEqual([expect.objectContaining({ 0: ["*"], 1: { life: "a" } })]);
   });
 

@@ -56,7 +56,9 @@ export function addressPlan(service: Service, { rows, isDefault }: KnownServices
   if (!isBalanced(service, isDefault, held.length > 0)) return { held, keep: [], lacks: [] };
   const wish = wishOf(service);
   const ofFamily = held.filter(({ family }) => wish.families.includes(family));
-  if (wish.problem !== undefined) return { held, wish, keep: ofFamily, lacks: [] };
+  // Even then it shares by the rules that its ports and its key now have, or not at all.
+  const isShared = ({ sharing }: TakenRow): boolean => sharing !== undefined && sharing !== wish.sharing;
+  if (wish.problem !== undefined) return { held, wish, keep: ofFamily.filter((row) => !isShared(row)), lacks: [] };
   const isWanted = ({ family, address, sharing }: TakenRow): boolean =>
     sharing === wish.sharing && (wish.asked?.[family] ?? address) === address;
   const keep = ofFamily.filter(isWanted);

@@ -404,6 +404,20 @@ describe("Services that share an address", () => {
     expect(world.rows).toEqual(["a 10.0.0.1", "b 10.0.0.2"]);
   });
 
+  it("a change that breaks the rules, and asks for what cannot be read: costs the Service its address all the same", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.2"]);
+    await world.create("a", ports(443), KEY);
+    await world.create("b", ports(80), KEY);
+    const bogus = note({ ...KEY.annotations, "metallb.io/loadBalancerIPs": "bogus" });
+    await world.update("b", bogus);
+    expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.1"]);
+    await world.update("b", (service) => bogus({ ...service, spec: { ...service.spec, ...ports(443) } }));
+    expect([world.shown, world.rows]).toEqual([["a 10.0.0.1"], ["a 10.0.0.1"]]);
+    await world.update("b", note(KEY.annotations));
+    expect([world.shown, world.problems]).toEqual([["a 10.0.0.1", "b 10.0.0.2"], []]);
+  });
+
   it("one that may share waits for what others with the key have", async () => {
     const world = new BalancerWorld();
     world.pool("p", ["10.0.0.1"]);

@@ -168,7 +168,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     const shared = this.#pickShared(turn, candidates, service);
     if (shared) return shared;
     for (const { key, known } of candidates) {
-      const value = this.#lowest(key, known, behind?.pools[key] ?? 0, behind?.addresses ?? []);
+      const value = this.#lowest(key, known, behind?.pools[key] ?? 0, behind?.asked[key] ?? []);
       if (value !== undefined) return { pool: key, value };
     }
     return { why: this.#whyNone(pools, candidates, service), pools: candidates.map(({ key }) => key) };
@@ -193,7 +193,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     const { key, known } = pool;
     const isFree = this.ports.book.holders(key, family, value).length === 0;
     const isLeft =
-      behind && isFree && (behind.addresses.includes(address) || this.#spaceOf(key, known).free <= BigInt(behind.pools[key] ?? 0));
+      behind && isFree && (behind.asked[key]?.includes(address) || this.#spaceOf(key, known).free <= BigInt(behind.pools[key] ?? 0));
     const why = isLeft
       ? `${JSON.stringify(address)} is left to a Service that waits longer`
       : this.#whyNot(turn, service, { pool: key, family, value });

@@ -37,8 +37,8 @@ export interface WantedRow {
 export interface OlderWaiters {
   /** how many wait for any address, by the key of a pool */
   readonly pools: Readonly<Record<string, number>>;
-  /** those that are asked for */
-  readonly addresses: readonly string[];
+  /** by the key of a pool: those of it that are asked for */
+  readonly asked: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface TakenRow {

@@ -4,8 +4,9 @@ import type { ServiceRows, WaitingService } from "./service-rows";
 
 export type WaitingEntry = readonly [key: string, WaitingService];
 
-/** Asked addresses that are kept from younger Services; those beyond are anybody's. */
-const ASKED_MAX = 100;
+/** Asked addresses that are kept from younger Services, and those of one namespace; those beyond are anybody's. */
+const ASKED_MAX = 500;
+const ASKED_OF_NAMESPACE = 50;
 
 export class WaitingServices {
   #known: Map<string, WaitingService> | undefined;
@@ -34,7 +35,7 @@ export class WaitingServices {
     // Mostly somebody begins to wait behind all others.
     if (waiting && !before && this.#ordered && (!last || isBefore(last, [key, waiting]))) this.#ordered.push([key, waiting]);
     else this.#ordered = undefined;
-    if (waiting && !before && this.#behindAll) add(this.#behindAll, waiting);
+    if (waiting && !before && this.#behindAll) add(this.#behindAll, [key, waiting]);
     else this.#behindAll = undefined;
   }
 
@@ -50,9 +51,9 @@ export class WaitingServices {
   /** Those before the Service of this key: all of them, unless it waits itself. undefined = nobody is. */
   before(key: string): OlderWaiters | undefined {
     if (this.size === 0) return undefined;
-    if (!this.#all.has(key)) return (this.#behindAll ??= waitersOf(this.ordered));
+    if (!this.#all.has(key)) return (this.#behindAll ??= waitersOf(this.ordered)).waiters;
     const at = this.ordered.findIndex(([other]) => other === key);
-    return at === 0 ? undefined : waitersOf(this.ordered.slice(0, at));
+    return at === 0 ? undefined : waitersOf(this.ordered.slice(0, at)).waiters;
   }
 
   get #all(): Map<string, WaitingService> {
@@ -60,9 +61,11 @@ export class WaitingServices {
   }
 }
 
-interface Counted extends OlderWaiters {
-  readonly pools: Record<string, number>;
-  readonly addresses: string[];
+interface Counted {
+  readonly waiters: { readonly pools: Record<string, number>; readonly asked: Record<string, string[]> };
+  total: number;
+  /** by namespace */
+  readonly addresses: Map<string, number>;
 }
 
 function isBefore([a, { since: one }]: WaitingEntry, [b, { since: other }]: WaitingEntry): boolean {
@@ -70,12 +73,20 @@ function isBefore([a, { since: one }]: WaitingEntry, [b, { since: other }]: Wait
 }
 
 function waitersOf(entries: readonly WaitingEntry[]): Counted {
-  const counted: Counted = { pools: {}, addresses: [] };
-  for (const [, waiting] of entries) add(counted, waiting);
+  const counted: Counted = { waiters: { pools: {}, asked: {} }, total: 0, addresses: new Map() };
+  for (const entry of entries) add(counted, entry);
   return counted;
 }
 
-function add({ pools, addresses }: Counted, { pools: keys, asked }: WaitingService): void {
-  if (asked.length > 0) addresses.push(...asked.slice(0, ASKED_MAX - addresses.length));
-  else for (const key of keys) pools[key] = (pools[key] ?? 0) + 1;
+/** What no pool would give to the Service, free or not, is kept from nobody: it names no pool. */
+function add(counted: Counted, [key, { pools, asked }]: WaitingEntry): void {
+  const { waiters, addresses } = counted;
+  if (asked.length === 0) for (const pool of pools) waiters.pools[pool] = (waiters.pools[pool] ?? 0) + 1;
+  if (asked.length === 0 || pools.length === 0) return;
+  const namespace = key.slice(0, key.indexOf("/"));
+  const ofNamespace = (addresses.get(namespace) ?? 0) + asked.length;
+  if (ofNamespace > ASKED_OF_NAMESPACE || counted.total + asked.length > ASKED_MAX) return;
+  addresses.set(namespace, ofNamespace);
+  counted.total += asked.length;
+  for (const pool of pools) (waiters.asked[pool] ??= []).push(...asked);
 }

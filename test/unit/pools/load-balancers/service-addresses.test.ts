@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { PoolAddress } from "../../../../src/api/registry/ipam/ipam";
 import type { PoolFacts } from "../../../../src/api/rpc/pool-book";
 import type { PoolRow } from "../../../../src/pools/pool-book";
+import { WaitingServices } from "../../../../src/pools/load-balancers/waiting-services";
 import { BalancerWorld } from "../../../support/pools/balancer-world";
 import { DELETE } from "../../../support/worlds/store-world";
 
@@ -318,6 +319,28 @@ describe("an address that is asked for", () => {
     await world.remove("c");
     await world.pass(LONG);
     expect(world.shown).toEqual(["b 10.0.0.1", "d 10.0.0.2"]);
+  });
+
+  it("that the Service may never get: is kept from nobody", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.2"], { priority: 0, namespaces: ["other"], isChosen: true });
+    await world.create("greedy", { loadBalancerIP: "10.0.0.1" });
+    await world.create("a", {}, { namespace: "other" });
+    expect(world.shown).toEqual(["a 10.0.0.1"]);
+    await world.create("b", { loadBalancerIP: "10.0.0.2" }, { namespace: "other" });
+    expect(world.shown).toEqual(["a 10.0.0.1", "b 10.0.0.2"]);
+  });
+
+  it("by Services of one namespace: so many are kept for them, and as many again for those of others", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.250"]);
+    for (let i = 1; i <= 120; i++) await world.create(`has${i}`, { loadBalancerIP: `10.0.0.${i}` });
+    for (let i = 1; i <= 60; i++) await world.create(`wants${i}`, { loadBalancerIP: `10.0.0.${i}` });
+    for (let i = 61; i <= 120; i++) await world.create(`wants${i}`, { loadBalancerIP: `10.0.0.${i}` }, { namespace: "other" });
+    const asked = new WaitingServices({ waiting: () => world.waiting, saveWaiting: () => undefined }).before("ns/none")?.asked;
+    const upTo = (from: number) => Array.from({ length: 50 }, (_, i) => `10.0.0.${from + i}`);
+    const ofPool = asked?.["GlobalInClusterIPPool//p"] ?? [];
+    expect([ofPool.slice(0, 50), ofPool.slice(50)]).toEqual([upTo(1), upTo(61)]);
   });
 
   it("by a young Service, while older ones wait for any: is left to them", async () => {

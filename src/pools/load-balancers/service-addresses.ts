@@ -434,7 +434,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const { released, reports, settled, isMissed } = this.#turn;
     if (released.length + reports.length + settled.length === 0 && !isMissed) return;
     this.#turn = newTurn();
-    if (isMissed) this.#pass.room([]);
+    if (isMissed) void this.#pass.run();
     for (const report of reports) this.ports.report(report);
     const end = (): void => settled.forEach((done) => done());
     void this.#giveBack(released).then(end, end);

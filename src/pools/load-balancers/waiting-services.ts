@@ -68,7 +68,8 @@ interface Counted {
   readonly addresses: Map<string, number>;
 }
 
-function isBefore([a, { since: one }]: WaitingEntry, [b, { since: other }]: WaitingEntry): boolean {
+/** The order in which they are served. */
+export function isBefore([a, { since: one }]: WaitingEntry, [b, { since: other }]: WaitingEntry): boolean {
   return one < other || (one === other && a < b);
 }
 

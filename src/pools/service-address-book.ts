@@ -149,7 +149,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     return { taken, missing: { why: missing[0]?.why ?? NO_ROOM.why, pools: pooled } };
   }
 
-  /** What the row is to hold; a row that is there already holds what it holds. */
+  /** What the row is to hold; a row of the Service that is there already holds what it holds. */
   #pick(
     turn: StoreTurn,
     pools: readonly Candidate[],
@@ -157,9 +157,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     { row, family, address, preferred, isHeld }: WantedRow,
   ): { pool: PoolKey; value: bigint; isThere?: true } | AddressesMissing {
     const stored = turn.get(row);
-    const there = stored && readObject<PoolAddress>(stored.data);
-    const held = there && holdingOf(there);
-    if (held) return { pool: held.pool, value: held.value, isThere: true };
+    if (stored) return thereFor(service, readObject<PoolAddress>(stored.data), isHeld ? address : undefined);
     if (address !== undefined) return this.#pickAsked(turn, pools, { service, family, address, isHeld, ...(!isHeld && { behind }) });
     const shown = preferred === undefined ? undefined : this.#pickAsked(turn, pools, { service, family, address: preferred });
     if (shown && "value" in shown) return shown;
@@ -401,4 +399,16 @@ export class ServiceAddressBook implements BalancerBookRpc {
     const isBalancer = was && this.ports.book.pools.get(was.pool)?.row.facts.loadBalancer;
     if (was && !is && isBalancer && !(this.#isReleasing && operation === undefined)) this.ports.tellRoom([was.pool]);
   }
+}
+
+/** What the object that has the name of the row holds for the Service; `address` is the one that it has to be. Anybody may have made the object. */
+function thereFor(
+  service: AskingService,
+  object: PoolAddress | undefined,
+  address: string | undefined,
+): { pool: PoolKey; value: bigint; isThere: true } | AddressesMissing {
+  const held = object && serviceHolding(object) === service.uid ? holdingOf(object) : undefined;
+  if (!held || (address !== undefined && formatAddress(held.family, held.value) !== address))
+    return { why: "its record is another one", pools: [] };
+  return { pool: held.pool, value: held.value, isThere: true };
 }

@@ -5,7 +5,7 @@
  * The first question opens a session, behind which no take of an earlier life counts any more. So what the pages show is all there will be, besides what
  * this life takes and knows.
  */
-import type { AddressRowKey, BalancerAnswer, TakenRow } from "../../api/rpc/load-balancers";
+import type { AddressRowKey, BalancerAnswer, ServiceRow, TakenRow } from "../../api/rpc/load-balancers";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { SharedCall } from "../../core/turns/shared-call";
 import { serviceOfRow } from "./address-outcome";
@@ -47,11 +47,11 @@ export class RowAudit {
   async #run(): Promise<void> {
     const { recorder, rows, page, isUnderWay, release } = this.ports;
     try {
-      const missing = new Map<AddressRowKey, TakenRow>();
-      for (const [, held] of rows.allHeld()) for (const row of held.rows) missing.set(row.row, row);
+      const missing = new Map<AddressRowKey, ServiceRow>();
+      for (const [, held] of rows.allHeld()) for (const row of held.rows) missing.set(row.row, { ...row, service: held.uid });
       for (let after: string | undefined = ""; after !== undefined;) {
         const answer: Extract<BalancerAnswer, { kind: "rows" }> = await page(after);
-        for (const { row } of answer.rows) missing.delete(row);
+        for (const row of answer.rows) if (isSame(missing.get(row.row), row)) missing.delete(row.row);
         await release(answer.rows.map(({ row }) => row).filter((row) => !isUnderWay(row)));
         after = answer.next;
       }
@@ -73,4 +73,9 @@ export class RowAudit {
     }
     for (const tell of lost) await tell();
   }
+}
+
+/** A book that came back from before may have another row of that name. */
+function isSame(a: ServiceRow | undefined, b: ServiceRow): boolean {
+  return a?.address === b.address && a.service === b.service;
 }

@@ -161,6 +161,31 @@ describe("who waits", () => {
   });
 });
 
+describe("more Services wait than one pass asks for", () => {
+  it("those in front can get nothing: the ones behind are served all the same, by the next pass, and then nobody is asked for", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"], { priority: 0, namespaces: ["other"], isChosen: true });
+    await world.create("holds", {}, { namespace: "other" });
+    for (let i = 0; i < 1_100; i++) world.waiting.set(`ns/s${i}`, { uid: `u${i}`, since: i, pools: [], asked: [] });
+    const spec = { type: "LoadBalancer", loadBalancerClass: "servicenet.dev/pool", ports: [{ port: 80 }] };
+    for (const [key, { uid }] of world.waiting) {
+      const name = key.slice(3);
+      const data = JSON.stringify({ metadata: { namespace: "ns", name, uid }, spec: { ...spec, ipFamilies: ["IPv4"] } });
+      world.services.storage.objectPut({ key, uid, revision: 1, data });
+    }
+    world.restartServices();
+    await world.create("last", {}, { namespace: "other" });
+    expect(world.shown).toEqual(["holds 10.0.0.1"]);
+    world.pool("p", ["10.0.0.1-10.0.0.2"], { priority: 0, namespaces: ["other"], isChosen: true });
+    await world.own.roomInPools([]);
+    await world.pass(LONG);
+    expect(world.shown).toEqual(["holds 10.0.0.1", "last 10.0.0.2"]);
+    const { length } = world.calls;
+    await world.pass(LONG);
+    expect(world.calls).toHaveLength(length);
+  });
+});
+
 describe("the class that is served by default", () => {
   const none = { loadBalancerClass: undefined } as unknown as object;
 
@@ -280,6 +305,41 @@ describe("a store or a book that came back from before", () => {
       'a LoadBalancerFailed: IP ["10.0.0.1"] is not held for the Service any more: "10.0.0.1" is already in use',
       'a IPAllocated: Assigned IP ["10.0.0.3"]',
     ]);
+  });
+});
+
+const objectOfClient = ({ metadata, spec }: PoolAddress, address: string) => ({
+  metadata: { namespace: metadata?.namespace, name: metadata?.name },
+  spec: { ...spec, claimRef: { name: metadata?.name }, address },
+});
+
+describe("an object that has the name of a row that was lost", () => {
+  it.each(["10.0.0.1", "10.0.0.7"])("of a client, with %s: is no row, so the Service gets another address", async (address) => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    await world.create("a");
+    const [row = ""] = world.rowKeys;
+    const stored = JSON.parse(world.addresses.storage.objectGet(row)?.data ?? "") as PoolAddress;
+    world.addresses.storage.objectDelete(row);
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    const made = await world.addresses.create(objectOfClient(stored, address), { group: "ipam.cluster.x-k8s.io", version: "v1beta2" });
+    expect(made).toMatchObject({ ok: true });
+    world.restartServices();
+    await world.pass(LONG);
+    const other = address === "10.0.0.1" ? "10.0.0.2" : "10.0.0.1";
+    expect([world.shown, world.rows]).toEqual([[`a ${other}`], [`- ${address}`, `a ${other}`].toSorted()]);
+  });
+
+  it("of the Service, with another address: is given back", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.9"]);
+    await world.create("a");
+    const [row = ""] = world.rowKeys;
+    const stored = world.addresses.storage.objectGet(row);
+    if (stored) world.addresses.storage.objectPut({ ...stored, data: stored.data.replace('"10.0.0.1"', '"10.0.0.7"') });
+    world.restartServices();
+    await world.pass(LONG);
+    expect([world.shown.length, world.problems]).toEqual([1, []]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { ControllerList } from "../src/core/config/controllers";
 import type { QuotaAmounts } from "../src/api/rpc/namespace-quotas";
-import type { ClusterRecordRpc, ClusterSource, ClusterState } from "../src/tenancy/rpc";
+import type { ClusterRecordRpc, ClusterSource, ClusterState, ToldSetting } from "../src/tenancy/rpc";
 import { ClusterRecord as Brain } from "../src/tenancy/cluster-record";
 import { objectsIn } from "./platform/controllers";
 import type { Env } from "./platform/env";
@@ -52,11 +52,11 @@ export class ClusterRecord extends DurableObject<Env> implements ClusterRecordRp
     return this.#brain.openWith(...asked);
   }
 
-  setControllers(list: ControllerList | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
+  setControllers(list: ControllerList | null, source?: ClusterSource): Promise<ToldSetting> {
     return this.#brain.setControllers(list, source);
   }
 
-  setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
+  setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<ToldSetting> {
     return this.#brain.setQuotas(hard, source);
   }
 

@@ -3,6 +3,7 @@
  * request goes on to do: where the request dies, the controller goes on.
  */
 import type { Status } from "../api/meta/status";
+import { parseTime } from "../api/meta/time";
 import { ADOPTED_ANNOTATION, type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../api/rpc/store";
 import { err, ok, type Result } from "../core/base/result";
@@ -143,8 +144,14 @@ export function lifeOf(object: Cluster): string | undefined {
  * @param life id of the life that is meant; undefined = the caller knows none
  */
 export function sourceOf({ metadata }: Cluster, life?: string): ClusterSource {
-  const { uid, generation } = metadata ?? {};
-  return { ...(uid !== undefined && { uid }), ...(generation !== undefined && { generation }), ...(life !== undefined && { life }) };
+  const { uid, generation, creationTimestamp } = metadata ?? {};
+  const createdAt = parseTime(creationTimestamp);
+  return {
+    ...(uid !== undefined && { uid }),
+    ...(generation !== undefined && { generation }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(life !== undefined && { life }),
+  };
 }
 
 /**

@@ -10,7 +10,7 @@
  *   enters it under a stamp of its own, so that no late call of an earlier one takes it out. What is lost on the way the next reader of the list has told.
  * - A deletion names the life that is meant. So a late or repeated call ends no later cluster of the name.
  * - Who asks for a beginning, for controllers or for quotas names the object that says so, in its generation. A call of an object that has ended, or of an
- *   older generation, is late and changes nothing. So is one that means another life.
+ *   older generation, is late and changes nothing. So is one that means another life, and one of an object that was made before the one that spoke last.
  * - A deletion ends. Its work is stored as rows; after a crash the object's alarm continues where it stopped. Each step may be repeated.
  * - A wiped object stays wiped: it refuses every call for ever, and the next life has objects of other names. So a deletion waits for no
  *   late call, and no late call brings data back.
@@ -32,6 +32,7 @@ import {
   type ClusterSource,
   type ClusterState,
   type ListedCluster,
+  type ToldSetting,
 } from "./rpc";
 import { clusterId, lifeIn } from "./cluster-id";
 import type { Location } from "../core/config/location";
@@ -97,6 +98,9 @@ interface BeginningWish {
   readonly serviceRanges?: readonly string[] | undefined;
   readonly quotas?: QuotaAmounts | undefined;
 }
+
+/** What was said last of the controllers, or of the quotas; the version is the time at which that was. */
+type SaidRow = Pick<ControllersRow, "source" | "version">;
 
 export class ClusterRecord implements ClusterRecordRpc {
   #attempt = 0;
@@ -214,7 +218,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { state: this.#stateOf(storage.load()), opened };
   }
 
-  async setControllers(list: ControllerList | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
+  async setControllers(list: ControllerList | null, source?: ClusterSource): Promise<ToldSetting> {
     const { storage, clock } = this.ports;
     await this.#learn();
     await this.#found();
@@ -222,7 +226,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
     const id = clusterId(this.name, row.life);
     const last = storage.controllersLoad();
-    if (this.#isLate(id, source, last)) return { state: this.#stateOf(row), isTold: this.#untold() === undefined };
+    if (this.#isLate(id, source, last)) return { state: this.#stateOf(row), isTold: this.#untold() === undefined, isLate: true };
     this.#noteReplaced(source, last);
     // Who makes a cluster and the controller of its object ask for one list at once: a later version would cut short what the other one waits for.
     if (last?.isTold === false && last.version === this.#begunVersion && String(last.list) === String(list)) {
@@ -243,7 +247,7 @@ export class ClusterRecord implements ClusterRecordRpc {
     return { state: this.#stateOf(storage.load()), isTold: this.#untold() === undefined };
   }
 
-  async setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }> {
+  async setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<ToldSetting> {
     const { storage, clock } = this.ports;
     await this.#learn();
     await this.#found();
@@ -251,7 +255,9 @@ export class ClusterRecord implements ClusterRecordRpc {
     if (row?.phase !== "active") return { state: this.#stateOf(row), isTold: false };
     const id = clusterId(this.name, row.life);
     const last = storage.quotasLoad();
-    if (this.#isLate(id, source, last)) return { state: this.#stateOf(row), isTold: this.#untoldQuotas() === undefined };
+    if (this.#isLate(id, source, last)) {
+      return { state: this.#stateOf(row), isTold: this.#untoldQuotas() === undefined, isLate: true };
+    }
     this.#noteReplaced(source, last);
     const untold: QuotasRow = { version: this.#nextQuotas(), hard, isTold: false, source };
     storage.quotasSave(untold);
@@ -267,17 +273,23 @@ export class ClusterRecord implements ClusterRecordRpc {
     return Math.max((storage.quotasLoad()?.version ?? 0) + 1, clock.now());
   }
 
-  /** Whether what is said of the cluster of this id comes late: from an older generation than that of the last word, an object that has ended, or another life. */
-  #isLate(
-    id: string,
-    source: ClusterSource | undefined,
-    last: { source?: ClusterSource | undefined; version: number } | undefined,
-  ): boolean {
+  /**
+   * Whether what is said of the cluster of this id comes late: from an older generation than that of the last word, or from an object that has ended.
+   * So is a word about another life, and one of an object that was made before another one which has spoken since.
+   */
+  #isLate(id: string, source: ClusterSource | undefined, last: SaidRow | undefined): boolean {
     if (!source) return false;
     if ((source.life ?? id) !== id || this.#hasEnded(source)) return true;
+    const { storage } = this.ports;
     const isOlder =
       source.uid !== undefined && last?.source?.uid === source.uid && (source.generation ?? 0) < (last.source.generation ?? 0);
-    return isOlder && this.ports.clock.now() < last.version + LATE_MS;
+    if (isOlder && this.#isFresh(last)) return true;
+    return [storage.controllersLoad(), storage.quotasLoad()].some((said) => isOfOlder(source, said?.source) && this.#isFresh(said));
+  }
+
+  /** Whether calls may be under way that were sent before this was said. */
+  #isFresh(said: SaidRow | undefined): boolean {
+    return said !== undefined && this.ports.clock.now() < said.version + LATE_MS;
   }
 
   #hasEnded({ uid }: ClusterSource = {}): boolean {
@@ -286,7 +298,7 @@ export class ClusterRecord implements ClusterRecordRpc {
   }
 
   /** Another object stands for the cluster: what comes from the one before is late from now on. */
-  #noteReplaced(source: ClusterSource | undefined, last: { source?: ClusterSource | undefined } | undefined): void {
+  #noteReplaced(source: ClusterSource | undefined, last: SaidRow | undefined): void {
     if (source?.uid !== undefined && last?.source?.uid !== source.uid) this.#noteEnded(last?.source);
   }
 
@@ -694,6 +706,12 @@ function markOf({ id, deletedAt }: ClusterFacts): string {
 /** The quotas of a cluster that has begun: what is told again later holds up nobody who looks. */
 function withoutFirst({ isFirst: _, ...row }: QuotasRow): QuotasRow {
   return row;
+}
+
+/** Whether the object of the first source was made before that of the other one. A name has one object at a time, so it has ended. */
+function isOfOlder({ uid, createdAt }: ClusterSource, other: ClusterSource | undefined): boolean {
+  if (uid === undefined || other?.uid === undefined || uid === other.uid) return false;
+  return createdAt !== undefined && other.createdAt !== undefined && createdAt < other.createdAt;
 }
 
 function silent(error: unknown): never {

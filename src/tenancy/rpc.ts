@@ -132,6 +132,13 @@ export interface ClusterShardRpc {
   whereabouts(id: string): Promise<ShardWhereabouts>;
 }
 
+/** `isTold`: every object that has to know the setting has heard of it. `isLate`: the call has changed nothing, and the state is what others have said. */
+export interface ToldSetting {
+  state: ClusterState;
+  isTold: boolean;
+  isLate?: true;
+}
+
 export interface ClusterRecordRpc {
   /** makes nothing */
   look(): Promise<ClusterState>;
@@ -168,17 +175,17 @@ export interface ClusterRecordRpc {
    * Gives an active cluster a list of its own, or with null the variable's again. Durable when it answers. `isTold`: every object of the cluster has
    * heard of it; otherwise the record goes on telling them. The same list again is told again, as a later version: an object or the record may have been brought back from a backup.
    *
-   * @param source what of the cluster's object says so. Nothing changes where the record has heard a later generation of that object, where that object has
-   *   ended, or where another life is meant
+   * @param source what of the cluster's object says so. Nothing changes where the record has heard a later generation of that object, or a later object, where
+   *   that object has ended, or where another life is meant. That is answered by `isLate`; absent = it was not late, or the record is of the release before
    */
-  setControllers(list: ControllerList | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }>;
+  setControllers(list: ControllerList | null, source?: ClusterSource): Promise<ToldSetting>;
   /**
    * Says with which quota new namespaces of an active cluster start; null = with none. Durable when it answers. `isTold`: it counts; otherwise the record goes on
    * telling.
    *
    * @param source as for `setControllers`
    */
-  setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<{ state: ClusterState; isTold: boolean }>;
+  setQuotas(hard: QuotaAmounts | null, source?: ClusterSource): Promise<ToldSetting>;
   /**
    * Begins the deletion of an active cluster; durable when it answers.
    *
@@ -205,11 +212,14 @@ export interface RangedObject {
  * What says something of a cluster: a generation of its object of the kind Cluster. A call of it may come late, when that object has ended.
  *
  * `uid`, `generation`: absent = the cluster has no object.
+ * `createdAt`: of the object, in milliseconds since the epoch, exact to a second: of two objects of a name the older one has ended. Absent = the caller is of the
+ *   release before.
  * `life`: id of the life that is meant; absent = the caller knows none.
  */
 export interface ClusterSource {
   readonly uid?: string;
   readonly generation?: number;
+  readonly createdAt?: number;
   readonly life?: string;
 }
 

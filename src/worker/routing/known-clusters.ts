@@ -3,6 +3,7 @@
  * request that may make an object, too. A read begins no cluster, and does not call the record of a cluster that was never made. Where the configuration takes the cluster
  * `default` as made, nobody asks about it.
  */
+import { semanticEqual } from "../../api/meta/equality";
 import { Batched, type Beside } from "../../core/turns/batched";
 import { pause } from "../../core/base/pause";
 import { err, ok, type Result } from "../../core/base/result";
@@ -347,9 +348,11 @@ export async function setControllers(
   const source: ClusterSource = { ...(declared.value.how === "said" && declared.value.source), life };
   const set = await call(() => recordOf(env, name).setControllers(list, source), { what: "cluster.setControllers", repeatable: true });
   if (!set.ok) return set;
-  const { state, isTold } = set.value;
+  const { state, isTold, isLate } = set.value;
   if (state.phase !== "active") return err(beingDeleted(name));
   if (state.id !== life) return err(madeAnew());
+  // Somebody has said something else since.
+  if (isLate && !semanticEqual(state.controllers, list)) return err(conflict(CLUSTER, name));
   if (isTold) return ok(state);
   const still = "not every object of the cluster has heard of its controllers yet; that goes on by itself";
   return err(serviceUnavailable(still, RETRY_AFTER_SECONDS));

@@ -130,8 +130,8 @@ it("a list of controllers, and null: a patch; the end: a delete; where there is 
 describe("a list of controllers", () => {
   const one = (uid: string, more: Partial<Cluster> = {}): KubeObject => ({ metadata: { name: "a", uid }, ...more }) as KubeObject;
   const PATCH = 'patch {"metadata":{"uid":"u"},"spec":{"controllers":["*"]}}';
-  const said = ok({ how: "said", source: { uid: "u", generation: 4 } });
-  const OBJECT = '{"metadata":{"uid":"u","generation":4}}';
+  const said = ok({ how: "said", source: { uid: "u", generation: 4, createdAt: 7_000 } });
+  const OBJECT = '{"metadata":{"uid":"u","generation":4,"creationTimestamp":"1970-01-01T00:00:07Z"}}';
 
   it("for an object that the caller knows: one call, which names the object, and answers the generation that says so", async () => {
     const { ports, calls } = storeOf([one("other")], { object: OBJECT });

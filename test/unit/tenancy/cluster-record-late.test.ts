@@ -146,4 +146,41 @@ describe("quotas, and a list of controllers", () => {
     world.now += MINUTE + 10;
     expect(await world.record.setQuotas(hard, { uid: "u", generation: 2 })).toMatchObject({ state: { quotas: hard } });
   });
+
+  describe("of an object that somebody has removed by force, whose cluster another one has taken", () => {
+    const A = { uid: "a", generation: 5, createdAt: 1_000 };
+    const B = { uid: "b", generation: 1, createdAt: 3_000 };
+
+    it.each([false, true])(
+      "what comes late from it changes nothing, and the other one is not taken for ended (restart: %s)",
+      async (dies) => {
+        const world = new World();
+        await world.record.open({ ...A, generation: 1 });
+        await world.record.setControllers(["x"], B);
+        if (dies) world.restart();
+        const before = await world.record.look();
+        expect(await world.record.setControllers([], A)).toEqual({ state: before, isTold: true, isLate: true });
+        expect(await world.record.setQuotas(hard, A)).toEqual({ state: before, isTold: true, isLate: true });
+        expect(world.storage.endedLoad()).toBeUndefined();
+        const next = await world.record.setControllers(["y"], { ...B, generation: 2 });
+        expect(next).toMatchObject({ state: { controllers: ["y"] }, isTold: true });
+        expect(next).not.toHaveProperty("isLate");
+      },
+    );
+
+    it("that is brought back a minute later: counts", async () => {
+      const world = new World();
+      await world.record.open();
+      await world.record.setQuotas({ pods: "1" }, B);
+      world.now += MINUTE + 10;
+      expect(await world.record.setQuotas(hard, A)).toMatchObject({ state: { quotas: hard } });
+    });
+
+    it("of whose beginning a caller of the release before does not tell: the last word counts, as there", async () => {
+      const world = new World();
+      await world.record.open();
+      await world.record.setQuotas({ pods: "1" }, { uid: "b", generation: 1 });
+      expect(await world.record.setQuotas(hard, A)).toMatchObject({ state: { quotas: hard } });
+    });
+  });
 });

@@ -23,7 +23,7 @@ beforeEach(() => {
 afterEach(() => vi.restoreAllMocks());
 
 interface Shown {
-  metadata: { uid: string; generation: number };
+  metadata: { uid: string; generation: number; creationTimestamp: string };
   status: { phase: string; id?: string; observedGeneration?: number };
 }
 
@@ -62,11 +62,14 @@ describe("the record of a cluster", () => {
     const made = await settled();
     const { uid } = made.metadata;
     const life = made.status.id;
-    expect((await kept()).quotas, "it begins with them").toMatchObject({ source: { uid, generation: 1 }, isFirst: true, isTold: true });
-    expect((await kept()).controllers?.source).toEqual({ uid, generation: 1, life });
+    const createdAt = Date.parse(made.metadata.creationTimestamp);
+    const { quotas } = await kept();
+    expect(quotas, "it has begun with them").toMatchObject({ source: { uid, generation: 1 }, isTold: true });
+    expect(quotas).not.toHaveProperty("isFirst");
+    expect((await kept()).controllers?.source).toEqual({ uid, generation: 1, createdAt, life });
     await world.ask("PATCH", `${OBJECTS}/${name}`, { body: { spec: { quotas: { pods: "6" } } }, headers: PATCH });
     await settled();
-    expect((await kept()).quotas?.source).toEqual({ uid, generation: 2, life });
+    expect((await kept()).quotas?.source).toEqual({ uid, generation: 2, createdAt, life });
     await world.ask("DELETE", `${OBJECTS}/${name}`);
     await vi.waitFor(async () => expect((await world.ask("GET", `${OBJECTS}/${name}`)).code).toBe(404), PATIENCE);
     expect((await kept()).ended).toEqual([uid]);
@@ -76,8 +79,9 @@ describe("the record of a cluster", () => {
     await world.ask("PUT", `/clusters/${name}`, { body: { controllers: ["*"] } });
     const { metadata, status } = await settled();
     const { uid } = metadata;
+    const createdAt = Date.parse(metadata.creationTimestamp);
     await world.ask("PUT", `/clusters/${name}`, { body: { controllers: ["*", "-namespace-controller"] } });
-    expect((await kept()).controllers?.source).toEqual({ uid, generation: 2, life: status.id });
+    expect((await kept()).controllers?.source).toEqual({ uid, generation: 2, createdAt, life: status.id });
     expect((await world.ask("DELETE", `/clusters/${name}`)).code).toBe(202);
     expect((await kept()).ended).toEqual([uid]);
   });

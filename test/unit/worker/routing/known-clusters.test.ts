@@ -435,6 +435,29 @@ describe("/clusters/{name}", () => {
     expect([refused.code, refused.body["details"]]).toMatchObject([503, { retryAfterSeconds: 1 }]);
   });
 
+  it("PUT with controllers that comes late: 409 where others have said something else, and 200 where they have said the same", async () => {
+    const state: ClusterState = { phase: "active", id: "x", createdAt: 0, controllers: ["*", "-namespace-controller"] };
+    const late = { look: () => Promise.resolve(state), open: () => Promise.resolve({ state, opened: false }) };
+    const setControllers = () => Promise.resolve({ state, isTold: true, isLate: true });
+    const { env } = fakeEnv(
+      {},
+      {
+        CLUSTER_RECORD: {
+          idFromName: (name: string) => name,
+          get: () => ({ ...late, setControllers }),
+        } as unknown as Env["CLUSTER_RECORD"],
+      },
+    );
+    const name = `cluster-${++clusters}`;
+    const headers = { "Content-Type": "application/json" };
+    const put = (controllers: readonly string[]) =>
+      sendTo(`http://h/clusters/${name}`, { method: "PUT", body: JSON.stringify({ controllers }), headers }, env);
+    const refused = await put(["*"]);
+    const message = `Operation cannot be fulfilled on clusters "${name}": the object has been modified; please apply your changes to the latest version and try again`;
+    expect([refused.status, await refused.json()]).toMatchObject([409, { reason: "Conflict", message }]);
+    expect((await put(["*", "-namespace-controller"])).status).toBe(200);
+  });
+
   it("PUT with controllers of default: they run there, and it stays the cluster that was always there", async () => {
     const { env } = fakeEnv();
     const headers = { "Content-Type": "application/json" };

@@ -34,7 +34,7 @@ import { memberAt } from "../core/net/interval";
 import { FreeAddresses } from "./free-addresses";
 import { holdingOf, type PoolHolding } from "./held-addresses";
 import { type BalancerPool, looksAtLabels, poolsFor, serves } from "./load-balancers/selection";
-import { sharingKey, whyNotShared } from "./load-balancers/sharing";
+import { portsOfSharing, sharingKey, whyNotShared } from "./load-balancers/sharing";
 import type { KnownPoolRow, PoolBook } from "./pool-book";
 
 /** What the book is kept beside. */
@@ -57,6 +57,16 @@ interface Candidate extends BalancerPool {
   readonly known: KnownPoolRow;
 }
 
+type Spot = Pick<PoolHolding, "pool" | "family" | "value">;
+
+interface SharedAddress extends Spot {
+  /** row -> uid of its Service */
+  readonly rows: Map<AddressRowKey, string>;
+  readonly ports: Map<string, AddressRowKey>;
+}
+
+/** Services at one address: each of them is compared with one that comes. */
+const SHARERS_MAX = 256;
 /** Rows of one page, and objects that are looked at for it. */
 const PAGE_ROWS = 500;
 const PAGE_OBJECTS = 2_000;
@@ -66,8 +76,8 @@ export class ServiceAddressBook implements BalancerBookRpc {
   #store: InternalStore | undefined;
   /** free addresses of pools that were asked for one, each of the row that it was made of */
   readonly #spaces = new Map<PoolKey, { known: KnownPoolRow; space: FreeAddresses }>();
-  /** rows of Services that share, by their key; undefined = nobody has asked */
-  #shared: Map<string, Set<AddressRowKey>> | undefined;
+  /** addresses that Services share, by the key and the text of each; undefined = nobody has asked */
+  #shared: Map<string, Map<string, SharedAddress>> | undefined;
   /** the turn under way releases rows of Services */
   #isReleasing = false;
 
@@ -202,15 +212,16 @@ export class ServiceAddressBook implements BalancerBookRpc {
   #pickShared(turn: StoreTurn, candidates: readonly Candidate[], service: AskingService): { pool: PoolKey; value: bigint } | undefined {
     const key = sharingKey(service.sharing);
     if (key === undefined) return undefined;
-    const held = [...(this.#sharedRows.get(key) ?? [])].flatMap((row) => {
-      const stored = turn.get(row);
-      const object = stored && readObject<PoolAddress>(stored.data);
-      return (object && holdingOf(object)) ?? [];
-    });
-    held.sort((a, b) => (a.value < b.value ? -1 : 1));
-    for (const { key: pool, known } of candidates) {
-      const found = held.find(
-        (one) => one.pool === pool && one.family === known.row.facts.family && this.#whyNot(turn, service, one) === undefined,
+    const ports = portsOfSharing(service.sharing);
+    const known = [...(this.#sharedRows.get(key)?.values() ?? [])];
+    // Nearly all that are no use have one of the ports: no row is read for these.
+    const open = known.filter(({ ports: taken, rows }) =>
+      ports.every((port) => !taken.has(port) || rows.get(taken.get(port) ?? "") === service.uid),
+    );
+    open.sort((a, b) => (a.value < b.value ? -1 : 1));
+    for (const { key: pool, known: of } of candidates) {
+      const found = open.find(
+        (one) => one.pool === pool && one.family === of.row.facts.family && this.#whyNot(turn, service, one) === undefined,
       );
       if (found) return { pool, value: found.value };
     }
@@ -218,13 +229,11 @@ export class ServiceAddressBook implements BalancerBookRpc {
   }
 
   /** Why the Service may not have the address; undefined = it may. Its own rows are in nobody's way. */
-  #whyNot(
-    turn: StoreTurn,
-    service: AskingService,
-    { pool, family, value }: Pick<PoolHolding, "pool" | "family" | "value">,
-  ): string | undefined {
+  #whyNot(turn: StoreTurn, service: AskingService, { pool, family, value }: Spot): string | undefined {
     const address = formatAddress(family, value);
-    for (const { key } of this.ports.book.holders(pool, family, value)) {
+    const holders = this.ports.book.holders(pool, family, value);
+    if (holders.length >= SHARERS_MAX) return `${JSON.stringify(address)} is shared by as many Services as may share one`;
+    for (const { key } of holders) {
       const stored = turn.get(key);
       const object = stored && readObject<PoolAddress>(stored.data);
       const uid = object && serviceHolding(object);
@@ -238,7 +247,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     return undefined;
   }
 
-  get #sharedRows(): Map<string, Set<AddressRowKey>> {
+  get #sharedRows(): Map<string, Map<string, SharedAddress>> {
     if (this.#shared) return this.#shared;
     this.#shared = new Map();
     for (const { data } of this.ports.storage.objectScan("", "")) {
@@ -250,12 +259,24 @@ export class ServiceAddressBook implements BalancerBookRpc {
 
   /** Of other objects the annotation is anybody's text. */
   #noteShared(row: AddressRowKey, object: PoolAddress, isThere: boolean): void {
-    if (!this.#shared || serviceHolding(object) === undefined) return;
-    const key = sharingKey(object.metadata?.annotations?.[SHARING]);
-    if (key === undefined) return;
-    const rows = this.#shared.get(key) ?? new Set<AddressRowKey>();
-    if (isThere) this.#shared.set(key, rows.add(row));
-    else if (rows.delete(row) && rows.size === 0) this.#shared.delete(key);
+    const uid = this.#shared && serviceHolding(object);
+    const sharing = uid === undefined ? undefined : object.metadata?.annotations?.[SHARING];
+    const key = sharingKey(sharing);
+    const held = holdingOf(object);
+    if (!this.#shared || uid === undefined || key === undefined || !held) return;
+    const { pool, family, value } = held;
+    const text = `${pool} ${value}`;
+    const addresses = this.#shared.get(key) ?? new Map<string, SharedAddress>();
+    const address = addresses.get(text) ?? { pool, family, value, rows: new Map(), ports: new Map() };
+    for (const port of portsOfSharing(sharing)) {
+      if (isThere) address.ports.set(port, row);
+      else if (address.ports.get(port) === row) address.ports.delete(port);
+    }
+    if (isThere) {
+      address.rows.set(row, uid);
+      this.#shared.set(key, addresses.set(text, address));
+    } else if (address.rows.delete(row) && address.rows.size === 0 && addresses.delete(text) && addresses.size === 0)
+      this.#shared.delete(key);
   }
 
   /** Leaves so many addresses, and these, to those who came before. undefined = there is none besides. */

@@ -506,12 +506,18 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const wish = service && addressPlan(service, this.#known).wish;
     if (!service || !wish || !this.#isHeld(row)) return undefined;
     const wanted = [{ row, family, address, isHeld: true as const }];
-    const { missing } = await this.#queue.ask({
-      service: askingService(service, { ...(sharing !== undefined && { sharing }) }),
-      wanted,
-      all: false,
-    });
-    return missing?.why;
+    const asking = askingService(service, { ...(sharing !== undefined && { sharing }) });
+    this.#underWay.add(row);
+    try {
+      const { missing } = await this.#queue.ask({ service: asking, wanted, all: false });
+      return missing?.why;
+    } catch (error) {
+      // Its Service may be gone when the take comes late.
+      if (!this.#isHeld(row)) this.#releases.addInDoubt([row]);
+      throw error;
+    } finally {
+      void this.#giveBack([row]);
+    }
   }
 
   async #lose(key: string, row: TakenRow, why: string): Promise<void> {

@@ -64,6 +64,11 @@ export function sharingKey(text: string | undefined): string | undefined {
   return sharing && `${sharing.of}/${sharing.key}`;
 }
 
+/** `TCP/80`; none where it shares nothing. */
+export function portsOfSharing(text: string | undefined): readonly string[] {
+  return read(text)?.ports ?? [];
+}
+
 /** Why `asker` may not have the address that `holder` has; undefined = it may. */
 export function whyNotShared(address: string, asker: AddressSharer, holder: AddressSharer): string | undefined {
   const own = read(asker.sharing);

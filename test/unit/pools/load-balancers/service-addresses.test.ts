@@ -487,6 +487,21 @@ describe("Services that share an address", () => {
     expect(world.rows).toEqual(["a 10.0.0.1", "b 10.0.0.2"]);
   });
 
+  it("256 at one address: each that comes is compared with all of them, so the next one gets another", async () => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    for (let i = 1; i <= 257; i++) await world.create(`s${i}`, ports(i), KEY);
+    const at = (address: string) => world.shown.filter((text) => text.endsWith(` ${address}`)).length;
+    expect([at("10.0.0.1"), world.shown.includes("s257 10.0.0.2")]).toEqual([256, true]);
+    await world.remove("s1");
+    await world.create("t", ports(1), KEY);
+    expect([at("10.0.0.1"), world.shown.includes("t 10.0.0.1"), world.problems.filter((text) => !text.endsWith("twice"))]).toEqual([
+      256,
+      true,
+      [],
+    ]);
+  });
+
   it("a change that breaks the rules, and asks for what cannot be read: costs the Service its address all the same", async () => {
     const world = new BalancerWorld();
     world.pool("p", ["10.0.0.1-10.0.0.2"]);

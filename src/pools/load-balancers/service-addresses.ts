@@ -256,9 +256,10 @@ export class ServiceAddresses implements BalancedServicesRpc {
     const go = (): Admission => inner.admit?.(change, operation) ?? { kind: "go" };
     const after = change.after as Service | undefined;
     const before = change.before as Service | undefined;
-    if (change.dryRun || !after || !(isLoadBalancer(after) || isLoadBalancer(before))) return go();
+    if (!after || !(isLoadBalancer(after) || isLoadBalancer(before))) return go();
     const foreign = this.#foreignAddresses(after, before, operation);
     if (foreign.length > 0) return { kind: "wait", supply: () => this.#checkForeign(after, foreign, operation) };
+    if (change.dryRun) return go();
     // Not behind the inner extension, which gives node ports when the write goes on: they would come back as asked for. A create waits there for ClusterIPs.
     const early = before && this.#toAsk(after, before, operation);
     if (early) return { kind: "wait", supply: () => this.#supply(early, operation) };

@@ -5,7 +5,7 @@ import type { PoolFacts } from "../../../../src/api/rpc/pool-book";
 import type { PoolRow } from "../../../../src/pools/pool-book";
 import { WaitingServices } from "../../../../src/pools/load-balancers/waiting-services";
 import { BalancerWorld } from "../../../support/pools/balancer-world";
-import { DELETE } from "../../../support/worlds/store-world";
+import { DELETE, WRITE } from "../../../support/worlds/store-world";
 
 const LONG = 200_000;
 const IPAM = { group: "ipam.cluster.x-k8s.io", version: "v1beta2" };
@@ -347,6 +347,20 @@ const annotated = (annotations: Record<string, string>) => ({ annotations });
 const note =
   (annotations: Record<string, string>) =>
   <T extends { metadata?: object | undefined }>(service: T): T => ({ ...service, metadata: { ...service.metadata, annotations } });
+
+describe("an address of a pool in the status, from somebody else", () => {
+  it.each([false, true])("is refused; as a trial: %s", async (dryRun) => {
+    const world = new BalancerWorld();
+    world.pool("p", ["10.0.0.1"]);
+    await world.create("a", { loadBalancerClass: "example.com/other" });
+    const object = JSON.stringify({ ...world.service("a"), status: { loadBalancer: { ingress: [{ ip: "10.0.0.1" }] } } });
+    const key = { namespace: "ns", name: "a" };
+    const options = { ...WRITE, dryRun, group: "", version: "v1" };
+    const write = world.services.store.write({ verb: "update", key, subresource: "status", object, options });
+    expect(await world.scheduler.run(write)).toMatchObject({ ok: false, status: { code: 422 } });
+    expect(world.calls).toEqual(["cover"]);
+  });
+});
 
 describe("an address that is asked for", () => {
   it("free: is given, also from a pool on request; not given by any pool: the Service waits", async () => {

@@ -59,6 +59,8 @@ interface Candidate extends BalancerPool {
 
 type Spot = Pick<PoolHolding, "pool" | "family" | "value">;
 
+type KeepingRequest = AddressRequest & Required<Pick<Extract<BalancerQuestion, { does: "take" }>, "shown">>;
+
 interface SharedAddress extends Spot {
   /** row -> uid of its Service */
   readonly rows: Map<AddressRowKey, string>;
@@ -115,7 +117,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
   async askBalancers(question: BalancerQuestion): Promise<BalancerAnswer> {
     switch (question.does) {
       case "take":
-        return this.#inTurn((turn) => this.#takeAll(turn, question.session, question.requests));
+        return this.#inTurn((turn) => this.#takeAll(turn, question));
       case "release":
         return this.#inTurn((turn) => this.#release(turn, question.rows));
       case "rows":
@@ -137,15 +139,15 @@ export class ServiceAddressBook implements BalancerBookRpc {
     return session < known ? { kind: "outdated", session: known } : undefined;
   }
 
-  #takeAll(turn: StoreTurn, session: number, requests: readonly AddressRequest[]): BalancerAnswer {
+  #takeAll(turn: StoreTurn, { session, requests, shown = {} }: Extract<BalancerQuestion, { does: "take" }>): BalancerAnswer {
     const outdated = this.#outdated(session);
     if (outdated) return outdated;
     const pools = this.#pools();
     if (requests.some(({ service }) => !service.namespaceLabels) && pools.some(looksAtLabels)) return { kind: "labels" };
-    return { kind: "taken", answers: requests.map((request) => this.#take(turn, pools, request)) };
+    return { kind: "taken", answers: requests.map((request) => this.#take(turn, pools, { ...request, shown })) };
   }
 
-  #take(turn: StoreTurn, pools: readonly Candidate[], request: AddressRequest): AddressAnswer {
+  #take(turn: StoreTurn, pools: readonly Candidate[], request: KeepingRequest): AddressAnswer {
     const taken: TakenRow[] = [];
     const missing: AddressesMissing[] = [];
     const picks = request.wanted.map((wanted) => ({ wanted, pick: this.#pick(turn, pools, request, wanted) }));
@@ -163,20 +165,20 @@ export class ServiceAddressBook implements BalancerBookRpc {
   #pick(
     turn: StoreTurn,
     pools: readonly Candidate[],
-    { service, behind }: AddressRequest,
+    { service, behind, shown }: KeepingRequest,
     { row, family, address, preferred, isHeld }: WantedRow,
   ): { pool: PoolKey; value: bigint; isThere?: true } | AddressesMissing {
     const stored = turn.get(row);
     if (stored) return thereFor(service, readObject<PoolAddress>(stored.data), isHeld ? address : undefined);
-    if (address !== undefined) return this.#pickAsked(turn, pools, { service, family, address, isHeld, ...(!isHeld && { behind }) });
-    const shown = preferred === undefined ? undefined : this.#pickAsked(turn, pools, { service, family, address: preferred });
-    if (shown && "value" in shown) return shown;
+    if (address !== undefined) return this.#pickAsked(turn, pools, { service, family, address, shown, isHeld, ...(!isHeld && { behind }) });
+    const first = preferred === undefined ? undefined : this.#pickAsked(turn, pools, { service, family, address: preferred, shown });
+    if (first && "value" in first) return first;
     const ofFamily = pools.filter(({ known }) => known.row.facts.family === family);
     const candidates = poolsFor(ofFamily, service, service.pools !== undefined);
     const shared = this.#pickShared(turn, candidates, service);
     if (shared) return shared;
     for (const { key, known } of candidates) {
-      const value = this.#lowest(key, known, behind?.pools[key] ?? 0, behind?.asked[key] ?? []);
+      const value = this.#lowest(key, known, behind?.pools[key] ?? 0, [...(behind?.asked[key] ?? []), ...Object.keys(shown)]);
       if (value !== undefined) return { pool: key, value };
     }
     return { why: this.#whyNone(pools, candidates, service), pools: candidates.map(({ key }) => key) };
@@ -191,7 +193,10 @@ export class ServiceAddressBook implements BalancerBookRpc {
       address,
       isHeld,
       behind,
-    }: { service: AskingService; family: Family; address: string } & Pick<WantedRow, "isHeld"> & Pick<AddressRequest, "behind">,
+      shown,
+    }: { service: AskingService; family: Family; address: string } & Pick<KeepingRequest, "shown"> &
+      Pick<WantedRow, "isHeld"> &
+      Pick<AddressRequest, "behind">,
   ): { pool: PoolKey; value: bigint } | AddressesMissing {
     const parsed = parseAddress(address);
     const value = parsed.ok ? parsed.value.value : -1n;
@@ -200,11 +205,13 @@ export class ServiceAddressBook implements BalancerBookRpc {
     if (!pool) return { why: `[${JSON.stringify(address)}] is not allowed in config`, pools: [] };
     const { key, known } = pool;
     const isFree = this.ports.book.holders(key, family, value).length === 0;
-    const isLeft =
+    const isKept = isFree && !isHeld && (shown[address] ?? service.uid) !== service.uid;
+    const isOlder =
       behind && isFree && (behind.asked[key]?.includes(address) || this.#spaceOf(key, known).free <= BigInt(behind.pools[key] ?? 0));
-    const why = isLeft
-      ? `${JSON.stringify(address)} is left to a Service that waits longer`
-      : this.#whyNot(turn, service, { pool: key, family, value });
+    const why =
+      isKept || isOlder
+        ? `${JSON.stringify(address)} is left to a Service that waits longer`
+        : this.#whyNot(turn, service, { pool: key, family, value });
     return why === undefined ? { pool: key, value } : { why, pools: [key] };
   }
 

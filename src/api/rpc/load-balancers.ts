@@ -76,7 +76,13 @@ export interface ServiceRow extends TakenRow {
 
 /** `session` grows with each life of the store of Services. What an earlier one has sent, and comes late, takes nothing. */
 export type BalancerQuestion =
-  | { readonly does: "take"; readonly session: number; readonly requests: readonly AddressRequest[] }
+  | {
+      readonly does: "take";
+      readonly session: number;
+      readonly requests: readonly AddressRequest[];
+      /** addresses that Services show and that no row holds yet, with the uid of each Service: nobody else gets them */
+      readonly shown?: Readonly<Record<string, string>>;
+    }
   /** Rows that are not there are no error. */
   | { readonly does: "release"; readonly rows: readonly AddressRowKey[] }
   /** The rows of Services behind this key. */

@@ -99,12 +99,14 @@ export function addressOutcome(
   const released = held.filter((row) => !rows.includes(row)).map(({ row }) => row);
   const isWaiting = got.length < lacks.length && !service.metadata?.deletionTimestamp;
   const waited = of.waited?.uid === uid ? of.waited : undefined;
+  const shown = lacks.flatMap(({ preferred }) => preferred ?? []);
   const told = of.missing?.why ?? waited?.told;
   const waiting: WaitingService = {
     uid,
     since: waited?.since ?? of.now,
     pools: of.missing?.pools ?? waited?.pools ?? [],
     asked: lacks.flatMap(({ address }) => address ?? []),
+    ...(shown.length > 0 && { shown }),
     ...(wish?.sharing !== undefined && { shares: true }),
     ...(told !== undefined && { told }),
   };

@@ -136,7 +136,7 @@ export class ServiceAddresses implements BalancedServicesRpc {
     this.#rows = rows;
     this.#known = { rows, isDefault: ports.isDefault };
     this.#waiting = new WaitingServices(rows);
-    this.#queue = new TakeQueue({ ...ports, session: (known) => this.#openSession(known) });
+    this.#queue = new TakeQueue({ ...ports, session: (known) => this.#openSession(known), shown: () => this.#waiting.shown });
     const wakeAt = (atMs: number): void => this.#store.wakeAt(atMs);
     this.#releases = new RowReleases({
       ...{ clock, recorder, wakeAt },
@@ -546,7 +546,9 @@ export class ServiceAddresses implements BalancedServicesRpc {
         const since = ingressAddresses(service).length > 0 ? 0 : Date.parse(service.metadata?.creationTimestamp ?? "") || 0;
         const { uid = "" } = service.metadata ?? {};
         const waited = this.#waiting.get(key);
-        this.#waiting.set(key, { uid, pools: [], asked: [], ...(waited?.uid === uid && waited), since });
+        const shown = plan.lacks.flatMap(({ preferred }) => preferred ?? []);
+        const none = { uid, pools: [], asked: [] };
+        this.#waiting.set(key, { ...none, ...(waited?.uid === uid && waited), since, ...(shown.length > 0 && { shown }) });
       }
     });
     this.#pass.room([]);

@@ -17,6 +17,8 @@ export interface WaitingService {
   readonly pools: readonly string[];
   /** addresses that it asks for and lacks */
   readonly asked: readonly string[];
+  /** addresses in its status that it has from another controller, or from before a restore: they are taken over as soon as a pool has them */
+  readonly shown?: readonly string[];
   /** It may get an address that others have. */
   readonly shares?: true;
   /** what was told of it last; absent = nothing */

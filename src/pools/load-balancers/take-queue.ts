@@ -10,6 +10,8 @@ export interface TakeQueuePorts {
   book(): BalancerBookRpc;
   /** the session of this life; a later one where the book knows that one already */
   session(known?: number): number;
+  /** see BalancerQuestion */
+  shown(): Readonly<Record<string, string>> | undefined;
   labelsOf(namespace: string): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -89,7 +91,8 @@ export class TakeQueue {
   async #answers(requests: readonly AddressRequest[]): Promise<readonly AddressAnswer[]> {
     const ask = async (): Promise<BalancerAnswer> => {
       const told = this.#tellsLabels ? await this.#withLabels(requests) : requests;
-      return this.#inSession({ does: "take", session: this.ports.session(), requests: told });
+      const shown = this.ports.shown();
+      return this.#inSession({ does: "take", session: this.ports.session(), requests: told, ...(shown && { shown }) });
     };
     let answer = await ask();
     if (answer.kind === "labels") {

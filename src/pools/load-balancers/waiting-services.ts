@@ -7,12 +7,15 @@ export type WaitingEntry = readonly [key: string, WaitingService];
 /** Asked addresses that are kept from younger Services, and those of one namespace; those beyond are anybody's. */
 const ASKED_MAX = 500;
 const ASKED_OF_NAMESPACE = 50;
+/** Shown addresses that are kept for their Services: with the asked ones fewer than what a pool may be barred of (free-addresses.ts). */
+const SHOWN_MAX = 500;
 
 export class WaitingServices {
   #known: Map<string, WaitingService> | undefined;
   /** undefined = made anew when it is asked for */
   #ordered: WaitingEntry[] | undefined;
   #behindAll: Counted | undefined;
+  #shown: Record<string, string> | undefined;
 
   constructor(private readonly rows: Pick<ServiceRows, "waiting" | "saveWaiting">) {}
 
@@ -29,6 +32,7 @@ export class WaitingServices {
     if (!waiting && !this.#all.has(key)) return;
     this.rows.saveWaiting(key, waiting);
     const before = this.#all.get(key);
+    if (waiting?.shown ?? before?.shown) this.#shown = undefined;
     if (waiting) this.#all.set(key, waiting);
     else this.#all.delete(key);
     const last = this.#ordered?.at(-1);
@@ -41,7 +45,7 @@ export class WaitingServices {
 
   /** Memory is read anew: the rows of a turn were lost. */
   forget(): void {
-    this.#known = this.#ordered = this.#behindAll = undefined;
+    this.#known = this.#ordered = this.#behindAll = this.#shown = undefined;
   }
 
   get ordered(): readonly WaitingEntry[] {
@@ -54,6 +58,17 @@ export class WaitingServices {
     if (!this.#all.has(key)) return (this.#behindAll ??= waitersOf(this.ordered)).waiters;
     const at = this.ordered.findIndex(([other]) => other === key);
     return at === 0 ? undefined : waitersOf(this.ordered.slice(0, at)).waiters;
+  }
+
+  /** address -> uid of the Service that shows it and has no row of it; undefined = there are none */
+  get shown(): Readonly<Record<string, string>> | undefined {
+    if (this.size === 0) return undefined;
+    if (!this.#shown) {
+      const all = this.ordered.flatMap(([, { uid, shown = [] }]) => shown.map((address) => [address, uid] as const));
+      // Of two that show the same one, whoever waits longer is first.
+      this.#shown = Object.fromEntries(all.slice(0, SHOWN_MAX).toReversed());
+    }
+    return Object.keys(this.#shown).length > 0 ? this.#shown : undefined;
   }
 
   get #all(): Map<string, WaitingService> {

@@ -219,6 +219,25 @@ describe("the class that is served by default", () => {
   });
 });
 
+describe("an address that a Service shows before any pool has it", () => {
+  it("is kept for it until the pool gives: nobody else gets it, in whatever order they are served", async () => {
+    const world = new BalancerWorld();
+    world.isDefault = true;
+    world.restartServices();
+    await world.create("shows");
+    await world.update("shows", (service) => ({ ...service, status: { loadBalancer: { ingress: [{ ip: "10.0.0.1" }] } } }), "status");
+    await world.expectPools();
+    await world.pass(LONG);
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    await world.create("asks", { loadBalancerIP: "10.0.0.1" });
+    await world.create("any");
+    expect(world.shown).toEqual(["any 10.0.0.2", "shows 10.0.0.1"]);
+    await world.maintain();
+    expect(world.shown).toEqual(["any 10.0.0.2", "shows 10.0.0.1"]);
+    expect(world.rows).toEqual(["any 10.0.0.2", "shows 10.0.0.1"]);
+  });
+});
+
 describe("calls that come to nothing", () => {
   it.each(["before", "after"] as const)(
     "a take whose answer is lost, %s its effect: the Service waits, and nothing leaks",

@@ -40,7 +40,7 @@ export function rangeMeeting(
     const met = prefixesIn(cidrs).find(
       (prefix) => prefix.family === family && intervals.some((interval) => overlap(interval, { first: prefix.base, last: lastOf(prefix) })),
     );
-    if (met) return `ServiceCIDR ${JSON.stringify(name)} (${formatPrefix(met)})`;
+    if (met) return `${name === "" ? "addresses of Services" : `ServiceCIDR ${JSON.stringify(name)}`} (${formatPrefix(met)})`;
   }
   return undefined;
 }

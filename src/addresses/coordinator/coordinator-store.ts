@@ -134,9 +134,11 @@ export class CoordinatorStore
   async serviceRanges(): Promise<RangeOfServices[]> {
     // Only a cluster without a first range may still hear of others.
     await this.coordinator.bootstrapped();
-    const { pools, ranges, settings } = this.#ports;
+    const { pools, ranges, settings, topology } = this.#ports;
     const stored = [...this.store.storage.objectScan("", "")].map(({ data }) => parseJson(data) as ServiceCIDR);
-    return [...rangesBesidePools(stored, settings.onlyRanges ?? ranges.current.serviceRanges), ...(pools?.underWay ?? [])];
+    const claims = topology.load().claims.map(({ prefix }) => prefix);
+    const { onlyRanges } = settings;
+    return [...rangesBesidePools({ stored, configured: ranges.current.serviceRanges, onlyRanges, claims }), ...(pools?.underWay ?? [])];
   }
 
   override async write(request: WriteRequest): Promise<WriteResult> {

@@ -24,7 +24,7 @@ export interface StoredPool {
 
 /** A range of Services, or what a write adds to one. */
 export interface RangeOfServices {
-  /** of the ServiceCIDR */
+  /** of the ServiceCIDR; "" = no object stands for the range */
   readonly name: string;
   /** "" = none */
   readonly natDomain: string;
@@ -33,7 +33,10 @@ export interface RangeOfServices {
 
 /** What the store of ServiceCIDRs answers to those of pools. */
 export interface ServiceRangesRpc {
-  /** Of one moment: the stored ones, those that writes are about to add, and configured ones that come by themselves. */
+  /**
+   * Of one moment: the stored ones, those that writes are about to add, and configured ones that may come by themselves. Those where Services may hold
+   * addresses without an object are among them.
+   */
   serviceRanges(): Promise<RangeOfServices[]>;
 }
 

@@ -13,9 +13,12 @@ export interface AskedBookPorts {
 /** Pools that one write has the book forget. They stay forgotten, so a client that tries again gets on. */
 const FORGOTTEN_MAX = 16;
 
-/** @throws what the call rejects with, or a TimeoutError */
-export function askBook({ clock, book }: AskedBookPorts, question: PoolQuestion): Promise<PoolAnswer> {
-  return withTimeout(clock, RPC_TIMEOUT_MS, book().askPools(question));
+/** @throws what the call rejects with, a TimeoutError, or an Error where the book is of a release that does not know the question */
+export async function askBook({ clock, book }: AskedBookPorts, question: PoolQuestion): Promise<PoolAnswer> {
+  const answer = (await withTimeout(clock, RPC_TIMEOUT_MS, book().askPools(question))) as PoolAnswer | undefined;
+  // The book of an older release answers what it does not know with nothing.
+  if (answer === undefined) throw new Error(`the book of pools does not know the question ${question.does}`);
+  return answer;
 }
 
 /** A pool that never came to be, or is gone, is in nobody's way: the book forgets it, and is asked again. */

@@ -16,7 +16,7 @@ import { RPC_TIMEOUT_MS } from "../core/base/limits";
 import type { Random } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
 import { askBook, type AskedBookPorts, askPastLost } from "./asked-book";
-import { factsOf, intervalsOf, rangeMeeting, sameFacts } from "./pool-facts";
+import { factsOf, intervalsOf, type MetRange, rangeMeeting, sameFacts } from "./pool-facts";
 import { refusalOf } from "./pool-book";
 
 export interface GuardedPoolsPorts extends AskedBookPorts {
@@ -100,16 +100,18 @@ export class GuardedPools {
       if (refused && !earlier) this.#claimed.delete(operation);
       if (refused || question.does !== "claim") return refused;
       const range = await this.#serviceRange(question);
-      return range === undefined
-        ? undefined
-        : invalid(of.definition, of.name, [invalidValue("spec.addresses", addresses, `overlaps with ${range}`)]);
+      if (range === undefined) return undefined;
+      // Of two that come at once each may meet the other (guarded-ranges.ts).
+      return range.isUnderWay
+        ? serviceUnavailable(`the pool overlaps with ${range.text}, whose write is under way, try again later`, RETRY_AFTER_SECONDS)
+        : invalid(of.definition, of.name, [invalidValue("spec.addresses", addresses, `overlaps with ${range.text}`)]);
     } catch (error) {
       if (isProgramFault(error)) throw error;
       return serviceUnavailable("the pools of the cluster cannot be compared now, try again later", RETRY_AFTER_SECONDS);
     }
   }
 
-  async #serviceRange({ facts }: Wish & { does: "claim" }): Promise<string | undefined> {
+  async #serviceRange({ facts }: Wish & { does: "claim" }): Promise<MetRange | undefined> {
     return rangeMeeting(await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges()), facts, intervalsOf(facts));
   }
 

@@ -43,7 +43,7 @@ export class GuardedRanges {
       admit: (change, operation) => {
         const range = rangeToCompare(change);
         if (range && this.#compared.get(operation) !== JSON.stringify(range))
-          return { kind: "wait", supply: () => this.#compare(range, change.after as ServiceCIDR, operation) };
+          return { kind: "wait", supply: () => this.#compare(range, change, operation) };
         return inner.admit?.(change, operation) ?? { kind: "go" };
       },
       committed: (change, operation) => inner.committed?.(change, operation),
@@ -67,16 +67,26 @@ export class GuardedRanges {
    * @throws where the book does not answer
    */
   async met(range: RangeOfServices): Promise<string | undefined> {
-    if (!(await this.ports.hasPools())) return undefined;
-    return textOf(await askPastLost(this.ports, { does: "meet", ranges: factsOfRange(range) }));
+    return textOf(await this.#ask(range));
   }
 
-  async #compare(range: RangeOfServices, { metadata, spec }: ServiceCIDR, operation: object): Promise<Status | undefined> {
-    this.#underWay.set(operation, range);
+  async #ask(range: RangeOfServices): Promise<PoolAnswer> {
+    if (!(await this.ports.hasPools())) return { kind: "done" };
+    return askPastLost(this.ports, { does: "meet", ranges: factsOfRange(range) });
+  }
+
+  async #compare(range: RangeOfServices, { after, dryRun }: ProposedChange, operation: object): Promise<Status | undefined> {
+    const { metadata, spec } = after as ServiceCIDR;
+    // A dry run comes to nothing: no pool has to make room for it.
+    if (!dryRun) this.#underWay.set(operation, { ...range, isUnderWay: true });
     try {
-      const met = await this.met(range);
+      const answer = await this.#ask(range);
+      const met = textOf(answer);
       this.#compared.set(operation, JSON.stringify(range));
       if (met === undefined) return undefined;
+      // Of two that come at once each may meet the other. Neither may hear that it is wrong: one of them can come when it is tried again.
+      if ("isUnderWay" in answer && answer.isUnderWay)
+        return serviceUnavailable(`the range ${met}, whose write is under way, try again later`, RETRY_AFTER_SECONDS);
       return invalid(serviceCIDRsDefinition, metadata?.name ?? "", [invalidValue("spec.cidrs", spec?.cidrs ?? [], met)]);
     } catch (error) {
       if (isProgramFault(error)) throw error;

@@ -42,7 +42,7 @@ import { formatAddress } from "../core/net/address";
 import type { Family } from "../core/net/family";
 import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
 import { type PoolHolding, HeldAddresses, holdingOf } from "./held-addresses";
-import { areApart, intervalsOf, rangeMeeting, sameFacts } from "./pool-facts";
+import { areApart, intervalsOf, type MetRange, rangeMeeting, sameFacts } from "./pool-facts";
 
 /** What is kept of a pool. */
 export interface PoolRow {
@@ -157,7 +157,10 @@ export class PoolBook implements PoolBookRpc {
       const claim = await withTimeout(clock, RPC_TIMEOUT_MS, claimOf({ namespace: metadata?.namespace ?? "", name }));
       if (claim && !semanticEqual(claim.spec?.poolRef, spec?.poolRef)) return refuse("spec.poolRef", spec?.poolRef, OTHER_POOL);
       const range = held && !this.#covers(held) ? await this.#rangeAround(held) : undefined;
-      return range === undefined ? undefined : refuse("spec.address", spec?.address, `it belongs to ${range}`);
+      if (range === undefined) return undefined;
+      return range.isUnderWay
+        ? serviceUnavailable(`the address belongs to ${range.text}, whose write is under way, try again later`, RETRY_AFTER_SECONDS)
+        : refuse("spec.address", spec?.address, `it belongs to ${range.text}`);
     } catch (error) {
       if (isProgramFault(error)) throw error;
       return serviceUnavailable(
@@ -174,7 +177,7 @@ export class PoolBook implements PoolBookRpc {
   }
 
   /** A range of Services that has the address, as messages name it; undefined = there is none. */
-  async #rangeAround({ pool, family, value }: PoolHolding): Promise<string | undefined> {
+  async #rangeAround({ pool, family, value }: PoolHolding): Promise<MetRange | undefined> {
     const ranges = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges());
     return rangeMeeting(ranges, { family, natDomain: this.#domainOf(pool) }, [{ first: value, last: value }]);
   }
@@ -182,7 +185,7 @@ export class PoolBook implements PoolBookRpc {
   async askPools(question: PoolQuestion): Promise<PoolAnswer> {
     switch (question.does) {
       case "claim":
-        return this.#claim(question);
+        return this.#claimApart(question);
       case "close":
         return this.#close(question);
       case "abandon":
@@ -197,6 +200,26 @@ export class PoolBook implements PoolBookRpc {
       case "meet":
         return this.#meet(question.ranges);
     }
+  }
+
+  /**
+   * A pool that changes its NAT domain takes its addresses along, those outside of its entries, too. The ranges of Services are read behind the claim, so
+   * that one that comes at once meets them.
+   */
+  async #claimApart(question: PoolQuestion & { does: "claim" }): Promise<PoolAnswer> {
+    const answer = await this.#claim(question);
+    const { pool, token, facts, before } = question;
+    if (answer.kind !== "done" || !before || before.natDomain === facts.natDomain) return answer;
+    const own = [...this.held.of(pool), ...[...this.#underWay.values()].filter((held) => held.pool === pool)];
+    if (own.length === 0) return answer;
+    const ranges = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges());
+    for (const { key, family, value } of own) {
+      const range = rangeMeeting(ranges, { family, natDomain: facts.natDomain }, [{ first: value, last: value }]);
+      if (!range) continue;
+      this.#abandon({ does: "abandon", pool, token });
+      return { kind: "ranged", range: range.text, address: formatAddress(family, value), by: key, isUnderWay: range.isUnderWay };
+    }
+    return answer;
   }
 
   #claim({ pool, token, facts, before, dryRun, ...question }: PoolQuestion & { does: "claim" }): Promise<PoolAnswer> {
@@ -247,8 +270,10 @@ export class PoolBook implements PoolBookRpc {
   /** What a range that is no pool would meet. */
   #meet(ranges: readonly PoolFacts[]): PoolAnswer {
     for (const facts of ranges) {
-      const met = this.#met("", facts, null) ?? this.#heldIn(this.#underWay.values(), "", facts);
+      const met = this.#met("", facts, null);
       if (met) return met;
+      const coming = this.#heldIn(this.#underWay.values(), "", facts);
+      if (coming) return { ...coming, isUnderWay: true };
     }
     return DONE;
   }
@@ -267,7 +292,7 @@ export class PoolBook implements PoolBookRpc {
   }
 
   /** One of these addresses, of another pool, that the facts would meet. */
-  #heldIn(holdings: Iterable<PoolHolding>, pool: PoolKey, facts: PoolFacts): PoolAnswer | undefined {
+  #heldIn(holdings: Iterable<PoolHolding>, pool: PoolKey, facts: PoolFacts): (PoolAnswer & { kind: "held" }) | undefined {
     const own = intervalsOf(facts);
     for (const { key, pool: other, family, value } of holdings) {
       if (other === pool || family !== facts.family || areApart(this.#domainOf(other), facts.natDomain)) continue;
@@ -476,6 +501,10 @@ export function refusalOf(
       return refuse(`IPAddress ${JSON.stringify(answer.by)} of ${poolText(answer.pool)} has ${answer.address}`);
     case "moves":
       return refuse(`its IPAddress ${JSON.stringify(answer.by)} has ${answer.address}, which belongs to ${poolText(answer.pool)}`);
+    case "ranged":
+      return answer.isUnderWay
+        ? serviceUnavailable(`${answer.address} belongs to ${answer.range}, whose write is under way, try again later`, RETRY_AFTER_SECONDS)
+        : refuse(`its IPAddress ${JSON.stringify(answer.by)} has ${answer.address}, which belongs to ${answer.range}`);
     case "tooLarge":
       return refuse("has too many ranges; a smaller pool can be made in its place");
     case "shrinks":

@@ -29,20 +29,30 @@ export function factsOfRange({ cidrs, natDomain }: RangeOfServices): PoolFacts[]
   }));
 }
 
-/** The first of these ranges that shares an address with the intervals and is not apart from them, as messages name it; undefined = none does. */
+/** `text`: as messages name it. `isUnderWay`: only its write says so, which may still come to nothing. */
+export interface MetRange {
+  readonly text: string;
+  readonly isUnderWay: boolean;
+}
+
+/** A range that shares an address with the intervals and is not apart from them, rather one that is there already; undefined = none does. */
 export function rangeMeeting(
   ranges: readonly RangeOfServices[],
   { family, natDomain }: Pick<PoolFacts, "family" | "natDomain">,
   intervals: readonly Interval[],
-): string | undefined {
-  for (const { name, natDomain: other, cidrs } of ranges) {
+): MetRange | undefined {
+  let coming: MetRange | undefined;
+  for (const { name, natDomain: other, cidrs, isUnderWay = false } of ranges) {
     if (areApart(other, natDomain)) continue;
     const met = prefixesIn(cidrs).find(
       (prefix) => prefix.family === family && intervals.some((interval) => overlap(interval, { first: prefix.base, last: lastOf(prefix) })),
     );
-    if (met) return `${name === "" ? "addresses of Services" : `ServiceCIDR ${JSON.stringify(name)}`} (${formatPrefix(met)})`;
+    if (!met) continue;
+    const text = `${name === "" ? "addresses of Services" : `ServiceCIDR ${JSON.stringify(name)}`} (${formatPrefix(met)})`;
+    if (!isUnderWay) return { text, isUnderWay };
+    coming ??= { text, isUnderWay };
   }
-  return undefined;
+  return coming;
 }
 
 export function storedPool(pool: Pick<AddressPool, "metadata" | "spec">): StoredPool {

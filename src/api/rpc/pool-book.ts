@@ -29,6 +29,8 @@ export interface RangeOfServices {
   /** "" = none */
   readonly natDomain: string;
   readonly cidrs: readonly string[];
+  /** A write is about to add it, and may still come to nothing. */
+  readonly isUnderWay?: true;
 }
 
 /** What the store of ServiceCIDRs answers to those of pools. */
@@ -76,10 +78,12 @@ export type PoolAnswer =
   | { readonly kind: "later" }
   /** `isUnderWay`: a write of the other pool is; otherwise the pool may be gone, unseen */
   | { readonly kind: "overlaps"; readonly pool: string; readonly isUnderWay: boolean }
-  /** An object of another pool has an address among these. */
-  | { readonly kind: "held"; readonly pool: string; readonly address: string; readonly by: string }
+  /** An object of another pool has an address among these. `isUnderWay`: its write is, and may still come to nothing */
+  | { readonly kind: "held"; readonly pool: string; readonly address: string; readonly by: string; readonly isUnderWay?: true }
   /** An object of this pool has an address that the other pool covers, and the two would be apart no more. */
   | { readonly kind: "moves"; readonly pool: string; readonly address: string; readonly by: string; readonly isUnderWay: boolean }
+  /** An object of this pool has an address that a range of Services covers, and the two would be apart no more. `range`: as messages name it */
+  | { readonly kind: "ranged"; readonly range: string; readonly address: string; readonly by: string; readonly isUnderWay: boolean }
   /** `set`: addresses that are used and would be outside, as upstream prints them */
   | { readonly kind: "shrinks"; readonly set: string }
   /** What is to be kept of the pool is larger than a row may be. */

@@ -156,9 +156,15 @@ export class ServiceAddressBook implements BalancerBookRpc {
       if (!("value" in pick)) missing.push(pick);
       else if (isWhole || !request.all) taken.push(this.#keep(turn, request, wanted, pick));
     }
-    if (missing.length === 0) return { taken };
+    const isReplaced = ({ family, preferred }: WantedRow): boolean =>
+      preferred !== undefined &&
+      taken.some((row) => row.family === family && row.address !== preferred) &&
+      this.#covering(preferred) !== null;
+    const lost = request.wanted.filter(isReplaced).flatMap(({ preferred }) => preferred ?? []);
+    const replaced = lost.length > 0 && { replaced: lost };
+    if (missing.length === 0) return { taken, ...replaced };
     const pooled = [...new Set(missing.flatMap((one) => one.pools))];
-    return { taken, missing: { why: missing[0]?.why ?? NO_ROOM.why, pools: pooled } };
+    return { taken, missing: { why: missing[0]?.why ?? NO_ROOM.why, pools: pooled }, ...replaced };
   }
 
   /** What the row is to hold; a row of the Service that is there already holds what it holds. */

@@ -66,6 +66,8 @@ export interface AddressesMissing {
 export interface AddressAnswer {
   readonly taken: readonly TakenRow[];
   readonly missing?: AddressesMissing;
+  /** preferred addresses of pools instead of which the Service got others */
+  readonly replaced?: readonly string[];
 }
 
 /** A row of a Service, as the audit reads it. */

@@ -369,9 +369,10 @@ export class ServiceAddresses implements BalancedServicesRpc {
     return addressOutcome(service, this.#known, { taken, missing, waited, now: this.ports.clock.now() });
   }
 
-  #show(service: Service, had: readonly TakenRow[], { held }: AddressOutcome): void {
+  /** `replaced`: it has shown them, and has others instead */
+  #show(service: Service, had: readonly TakenRow[], { held }: AddressOutcome, replaced: readonly string[] = []): void {
     const own = held?.rows.map(({ address }) => address) ?? [];
-    const lost = had.map(({ address }) => address).filter((address) => !own.includes(address));
+    const lost = [...had.map(({ address }) => address), ...replaced].filter((address) => !own.includes(address));
     if (own.length + lost.length > 0) withIngress(service, own, lost);
   }
 
@@ -482,17 +483,21 @@ export class ServiceAddresses implements BalancedServicesRpc {
     }
   }
 
-  #give(turn: StoreTurn, key: string, { taken, missing }: AddressAnswer): void {
+  #give(turn: StoreTurn, key: string, { taken, missing, replaced = [] }: AddressAnswer): void {
     const stored = turn.get(key);
     const service = stored && readObject<Service>(stored.data);
     if (!service || !isLoadBalancer(service)) return this.#waiting.set(key, undefined);
     const outcome = this.#outcomeOf(service, taken, missing);
     if (!taken.some((row) => outcome.held?.rows.includes(row))) return this.#keep(key, outcome, service);
-    this.#put(turn, key, service, outcome);
+    const shown = ingressAddresses(service);
+    const earlier = heldBy(service, this.#rows);
+    const lost = replaced.filter((address) => shown.includes(address) && !earlier.some((row) => row.address === address));
+    for (const address of lost) this.#turn.reports.push(addressLost(service, address, "a pool has it for others"));
+    this.#put(turn, key, service, outcome, lost);
   }
 
-  #put(turn: StoreTurn, key: string, service: Service, outcome: AddressOutcome): void {
-    this.#show(service, heldBy(service, this.#rows), outcome);
+  #put(turn: StoreTurn, key: string, service: Service, outcome: AddressOutcome, replaced: readonly string[] = []): void {
+    this.#show(service, heldBy(service, this.#rows), outcome, replaced);
     this.#ownOutcomes.set(key, outcome);
     try {
       turn.put(key, service);

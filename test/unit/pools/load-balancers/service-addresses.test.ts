@@ -238,6 +238,24 @@ describe("an address that a Service shows before any pool has it", () => {
   });
 });
 
+describe("an address that a Service shows, and that somebody else has when a pool comes", () => {
+  it("leaves the status when the Service gets another one, and an Event tells so", async () => {
+    const world = new BalancerWorld();
+    world.isDefault = true;
+    world.restartServices();
+    await world.create("shows");
+    const ingress = [{ ip: "10.0.0.1" }, { ip: "192.0.2.1" }];
+    await world.update("shows", (service) => ({ ...service, status: { loadBalancer: { ingress } } }), "status");
+    world.pool("p", ["10.0.0.1-10.0.0.3"]);
+    await world.claimed("10.0.0.1", "p");
+    await world.maintain();
+    expect(world.shown).toEqual(["shows 10.0.0.2 192.0.2.1"]);
+    expect(world.events).toContain(
+      'shows LoadBalancerFailed: IP ["10.0.0.1"] is not held for the Service any more: a pool has it for others',
+    );
+  });
+});
+
 describe("calls that come to nothing", () => {
   it.each(["before", "after"] as const)(
     "a take whose answer is lost, %s its effect: the Service waits, and nothing leaks",

@@ -86,8 +86,11 @@ describe("pools of a cluster", () => {
       const object = { metadata: { name: "r", annotations }, spec: { cidrs: ["198.51.100.0/24"] } };
       return cluster.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", object);
     };
-    const refused = await range({});
-    expect([refused.code, refused.body.message]).toEqual([422, expect.stringContaining('overlaps with InClusterIPPool "default/p"')]);
+    // 503 until the controller has heard of the pool: before that its write may still come to nothing.
+    await vi.waitFor(async () => {
+      const refused = await range({});
+      expect([refused.code, refused.body.message]).toEqual([422, expect.stringContaining('overlaps with InClusterIPPool "default/p"')]);
+    }, PATIENCE);
     const nat = (domain: string): object => ({ "servicenet.dev/nat-domain": domain });
     const path = `${IPAM}/v1alpha2/namespaces/default/inclusterippools/p`;
     const { metadata, ...pool } = (await cluster.send("GET", path)).body;

@@ -15,12 +15,13 @@ import {
   type PoolKind,
   poolText,
 } from "../../api/registry/ipam/ipam";
-import { serviceHolding } from "../../api/registry/ipam/service-row";
+import { serviceHolding, SHARING } from "../../api/registry/ipam/service-row";
 import { formatAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { type Interval, memberAt } from "../../core/net/interval";
 import { lastOf, prefixesIn } from "../../core/net/prefix";
 import { holdingOf } from "../../pools/held-addresses";
+import { type AddressSharer, whyNotShared } from "../../pools/load-balancers/sharing";
 import { areApart, factsOf, intervalsOf } from "../../pools/pool-facts";
 import { type Labelled, labelled, suspect } from "./objects";
 import type { ObservedServiceCIDR } from "./observed";
@@ -67,6 +68,8 @@ export interface ObservedPoolAddress {
   readonly isDeleted: boolean;
   /** uid of the Service of type LoadBalancer that has it; undefined = none */
   readonly service: string | undefined;
+  /** that Service, and with whom it may share the address */
+  readonly sharer: AddressSharer | undefined;
 }
 
 export interface ObservedPools {
@@ -116,6 +119,8 @@ export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
   const { metadata, spec } = address;
   const { namespace = "" } = metadata ?? {};
   const holding = holdingOf(address);
+  const service = serviceHolding(address);
+  const sharing = metadata?.annotations?.[SHARING];
   return {
     key: keyOf(address),
     labelled: labelled(POOL_ADDRESS, address),
@@ -124,7 +129,8 @@ export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
     claimKey: keyOf({ metadata: { namespace, name: spec?.claimRef?.name ?? "" } }),
     owner: metadata?.ownerReferences?.find(({ kind, controller }) => kind === CLAIM && controller)?.uid,
     isDeleted: metadata?.deletionTimestamp !== undefined,
-    service: serviceHolding(address),
+    service,
+    sharer: service === undefined ? undefined : { namespace, name: spec?.claimRef?.name ?? "", ...(sharing !== undefined && { sharing }) },
   };
 }
 
@@ -144,8 +150,8 @@ interface HeldPlace extends Interval {
   readonly is: "pool" | "range" | "address";
   /** an address of somebody else's pool, which is his to keep apart from others of his */
   readonly isForeign?: true;
-  /** an address of a Service, which may share it with others */
-  readonly isShareable?: true;
+  /** the Service that has the address */
+  readonly sharer?: AddressSharer;
 }
 
 /** Places that share an address, and are not apart by their NAT domains. */
@@ -165,14 +171,12 @@ export function heldTwice(
         return { first, last: lastOf(prefix), family, natDomain, labelled: labelled("ServiceCIDR", object), pool: "", is: "range" };
       }),
     ),
-    ...addresses.flatMap(({ place, pool, labelled: by, service }): HeldPlace[] => {
+    ...addresses.flatMap(({ place, pool, labelled: by, sharer }): HeldPlace[] => {
       if (!place) return [];
       const natDomain = domains.get(pool ?? "") ?? "";
       const { family, value } = place;
       const at = { first: value, last: value, family, natDomain, labelled: by, is: "address" as const };
-      return [
-        pool === undefined ? { ...at, pool: "", isForeign: true } : { ...at, pool, ...(service !== undefined && { isShareable: true }) },
-      ];
+      return [pool === undefined ? { ...at, pool: "", isForeign: true } : { ...at, pool, ...(sharer && { sharer }) }];
     }),
   ];
   places.sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
@@ -191,15 +195,15 @@ export function heldTwice(
   return [...found.values()];
 }
 
+function mayShare({ family, first, sharer: one }: HeldPlace, { sharer: other }: HeldPlace): boolean {
+  return one !== undefined && other !== undefined && whyNotShared(formatAddress(family, first), one, other) === undefined;
+}
+
 function meeting(a: HeldPlace, b: HeldPlace): Suspicion | undefined {
   const both = [a.labelled, b.labelled];
   const [address, other] = b.is === "address" ? [b, a] : [a, b];
   if (address.is === "address" && other.is === "address") {
-    if (
-      (a.isForeign && b.isForeign) ||
-      (a.isShareable && b.isShareable && a.pool === b.pool) ||
-      (a.pool !== b.pool && areApart(a.natDomain, b.natDomain))
-    )
+    if ((a.isForeign && b.isForeign) || (a.pool === b.pool && mayShare(a, b)) || (a.pool !== b.pool && areApart(a.natDomain, b.natDomain)))
       return undefined;
     return suspect("pool", both, `${formatAddress(a.family, a.first)} is held by ${a.labelled.label} and by ${b.labelled.label}`);
   }

@@ -14,8 +14,10 @@ function pool(
   return { metadata: { name, uid: name, annotations }, spec: { addresses: entries, prefix: 24 } };
 }
 
-function row(service: string, address: string): PoolAddress {
-  const annotations = { "servicenet.dev/service-uid": service };
+/** `port`: it shares the address by it, and by the key `k` */
+function row(service: string, address: string, port?: number): PoolAddress {
+  const sharing = port === undefined ? undefined : JSON.stringify({ of: "metallb", key: "k", ports: [`TCP/${String(port)}`] });
+  const annotations = { "servicenet.dev/service-uid": service, ...(sharing && { "servicenet.dev/sharing": sharing }) };
   const metadata = {
     namespace: "ns",
     name: `${service}-${address}`,
@@ -48,10 +50,20 @@ describe("Services at pools for load balancers", () => {
     ["who shows what it holds", observed([P], [row("a", "192.0.2.1")]), [service("a", "192.0.2.1")], []],
     [
       "two that share",
-      observed([P], [row("a", "192.0.2.1"), row("b", "192.0.2.1")]),
+      observed([P], [row("a", "192.0.2.1", 80), row("b", "192.0.2.1", 443)]),
       [service("a", "192.0.2.1"), service("b", "192.0.2.1")],
       [],
     ],
+    ...[
+      { of: "that share nothing", rows: [row("a", "192.0.2.1"), row("b", "192.0.2.1")] },
+      { of: "of which one shares", rows: [row("a", "192.0.2.1", 80), row("b", "192.0.2.1")] },
+      { of: "with the same port", rows: [row("a", "192.0.2.1", 80), row("b", "192.0.2.1", 80)] },
+    ].map(({ of, rows }): [string, ObservedPools, ReturnType<typeof service>[], string[]] => [
+      `two ${of}`,
+      observed([P], rows),
+      [service("a", "192.0.2.1"), service("b", "192.0.2.1")],
+      ["pool: 192.0.2.1 is held by IPAddress.ipam ns/a-192.0.2.1 and by IPAddress.ipam ns/b-192.0.2.1"],
+    ]),
     [
       "who shows what another one holds",
       observed([P], [row("a", "192.0.2.1")]),

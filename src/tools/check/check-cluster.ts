@@ -172,7 +172,7 @@ async function lookAt(source: CheckSource, nowMs: number): Promise<Look> {
   }
   if (nodePortRows) suspicions.push(...wrongNodePortRows({ services, unreadable }, nodePortRows));
   // Pools of another server may overlap on purpose.
-  if (owners && pools) suspicions.push(...wrongPools(pools, serviceCIDRs), ...wrongBalancers(pools, { services, unreadable }));
+  if (owners && pools) suspicions.push(...wrongPools(pools, serviceCIDRs, ranges), ...wrongBalancers(pools, { services, unreadable }));
   const slices = await lookAtSlices(source, services, surroundings.nodes);
   return {
     suspicions: [...suspicions, ...slices.suspicions],

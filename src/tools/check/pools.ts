@@ -83,6 +83,8 @@ export interface ObservedPools {
 /** As findings name the kind: IPAddress alone is that of networking.k8s.io. */
 export const POOL_ADDRESS = "IPAddress.ipam";
 const CLAIM = "IPAddressClaim";
+/** what ranges are of while ServiceCIDRs are not served */
+const CONFIGURATION: Labelled = { label: "configuration", uid: "" };
 /** Until the controller of pools has met a change, while it has much to do. */
 export const CONTROLLER_LASTING_MS = 15_000;
 
@@ -134,10 +136,15 @@ export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
   };
 }
 
-/** `serviceCIDRs` undefined: they are not served. */
-export function wrongPools(observed: ObservedPools, serviceCIDRs: readonly ObservedServiceCIDR[] | undefined): Suspicion[] {
+/** `serviceCIDRs` undefined: they are not served, and ClusterIPs come from the `configured` ranges. */
+export function wrongPools(
+  observed: ObservedPools,
+  serviceCIDRs: readonly ObservedServiceCIDR[] | undefined,
+  configured: readonly string[] = [],
+): Suspicion[] {
   const unreadable = new Set(observed.unreadable);
-  return [...heldTwice(observed, serviceCIDRs ?? []), ...wrongClaims(observed, unreadable), ...wrongAddresses(observed, unreadable)];
+  const twice = heldTwice(observed, serviceCIDRs ?? [], serviceCIDRs ? [] : configured);
+  return [...twice, ...wrongClaims(observed, unreadable), ...wrongAddresses(observed, unreadable)];
 }
 
 /** Something that has addresses: a pool what it gives out, a range of Services, or one address. */
@@ -158,19 +165,15 @@ interface HeldPlace extends Interval {
 export function heldTwice(
   { pools, addresses }: Pick<ObservedPools, "pools" | "addresses">,
   serviceCIDRs: readonly ObservedServiceCIDR[],
+  configured: readonly string[] = [],
 ): Suspicion[] {
   const domains = new Map(pools.map(({ key, natDomain }) => [key, natDomain]));
   const places: HeldPlace[] = [
     ...pools.flatMap(({ key, family, natDomain, intervals, isDeleted, labelled: by }) =>
       (isDeleted ? [] : intervals).map((interval): HeldPlace => ({ ...interval, family, natDomain, labelled: by, pool: key, is: "pool" })),
     ),
-    ...serviceCIDRs.flatMap((object) =>
-      prefixesIn(object.spec?.cidrs ?? []).map((prefix): HeldPlace => {
-        const { family, base: first } = prefix;
-        const natDomain = natDomainOf(object);
-        return { first, last: lastOf(prefix), family, natDomain, labelled: labelled("ServiceCIDR", object), pool: "", is: "range" };
-      }),
-    ),
+    ...serviceCIDRs.flatMap((object) => rangePlaces(object.spec?.cidrs ?? [], labelled("ServiceCIDR", object), natDomainOf(object))),
+    ...rangePlaces(configured, CONFIGURATION, ""),
     ...addresses.flatMap(({ place, pool, labelled: by, sharer }): HeldPlace[] => {
       if (!place) return [];
       const natDomain = domains.get(pool ?? "") ?? "";
@@ -193,6 +196,13 @@ export function heldTwice(
     open[place.family] = reaching;
   }
   return [...found.values()];
+}
+
+function rangePlaces(cidrs: readonly string[], by: Labelled, natDomain: string): HeldPlace[] {
+  return prefixesIn(cidrs).map((prefix) => ({
+    ...{ first: prefix.base, last: lastOf(prefix), family: prefix.family, natDomain },
+    ...{ labelled: by, pool: "", is: "range" },
+  }));
 }
 
 function mayShare({ family, first, sharer: one }: HeldPlace, { sharer: other }: HeldPlace): boolean {

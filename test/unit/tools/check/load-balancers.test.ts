@@ -98,3 +98,10 @@ describe("Services at pools for load balancers", () => {
     expect(wrongBalancers(observed([P], [row("a", "192.0.2.1")]), { services: [], unreadable })).toEqual([]);
   });
 });
+
+it("ServiceCIDRs that are not served: pools meet the configured ranges", () => {
+  const messages = (serviceCIDRs: [] | undefined): string[] =>
+    wrongPools(observed([P], []), serviceCIDRs, ["192.0.2.0/24"]).map(({ message }) => message);
+  expect(messages(undefined)).toEqual([expect.stringMatching(/configuration.*overlaps with|overlaps with.*configuration/)]);
+  expect(messages([])).toEqual([]);
+});

@@ -40,11 +40,10 @@ export function defaultRangeReport(object: ServiceCIDR, configured: readonly str
   return warning(object, ready.reason || "KubernetesDefaultServiceCIDRError", `Configuration matches, but ${ready.message}`);
 }
 
-/** The object could not be created. `why`: as far as it is known; upstream's note has none. */
-export function createFailedReport(why?: string): EventReport {
+/** The object could not be created. */
+export function createFailedReport(): EventReport {
   const object: ServiceCIDR = { metadata: { name: DEFAULT_SERVICE_CIDR } };
-  const note = `The default ServiceCIDR can not be created${why === undefined ? "" : ` : ${why}`}`;
-  return warning(object, "KubernetesDefaultServiceCIDRError", note);
+  return warning(object, "KubernetesDefaultServiceCIDRError", "The default ServiceCIDR can not be created");
 }
 
 /** The object could not be given its second family. */

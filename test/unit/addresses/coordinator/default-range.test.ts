@@ -187,29 +187,3 @@ describe("many servers", () => {
     expect(world.object("kubernetes")?.spec?.cidrs).toEqual([OTHER, V6]);
   });
 });
-
-describe("a default ServiceCIDR that is made anew", () => {
-  it("in ranges that a pool has: not made, reported, and there when the pool is gone", async () => {
-    const world = await visited(await visited(undefined, [V4]), [OTHER]);
-    world.metPool = 'overlaps with InClusterIPPool "ns/p"';
-    await world.run(world.remove("kubernetes"));
-    await world.pass(60_000);
-    expect(world.object("kubernetes")).toBeUndefined();
-    expect(told(world)).toContainEqual({
-      type: "Warning",
-      reason: "KubernetesDefaultServiceCIDRError",
-      note: 'The default ServiceCIDR can not be created : overlaps with InClusterIPPool "ns/p"',
-      name: "kubernetes",
-    });
-    world.metPool = undefined;
-    await world.pass(60_000);
-    expect(world.object("kubernetes")?.spec?.cidrs).toEqual([OTHER]);
-  });
-
-  it("in a cluster that begins: made without a question", async () => {
-    const world = new CoordinatorWorld({ ranges: [V4] });
-    world.metPool = "nobody asks";
-    await world.run(world.coordinator.readyTopology(10_000));
-    expect(world.object("kubernetes")?.spec?.cidrs).toEqual([V4]);
-  });
-});

@@ -29,7 +29,7 @@ import type { Pairing } from "./pairing";
 import { PairingCatchUp } from "./pairing-catch-up";
 import type { NamespaceLabels } from "./namespace-labels";
 import { keepsNodePorts, type NodePortPlaces, nodePortPlaces } from "../topology/tenant-ports";
-import { isZoned, refusalOf } from "../topology/tenants";
+import { isZoned, refusalOf, type TenantLabels } from "../topology/tenants";
 import { ServiceDryRun } from "./service-dry-run";
 import { fitsPlan, ServiceSupplier, type ServiceSupply } from "./service-supply";
 import type { TopologySource } from "../ledger/topology-source";
@@ -61,8 +61,10 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
   readonly #settling = new WeakMap<Operation<ServiceSupply>, Promise<unknown>>();
   /** of the turn under way: the node ports that an operation takes, each by its band */
   readonly #nodePorts = new WeakMap<Operation<ServiceSupply>, Band[]>();
-  /** operations for which it was asked who may have which node ports */
-  readonly #informed = new WeakSet();
+  /** of operations for which it was asked who may have which node ports: the labels of the namespace */
+  readonly #informed = new WeakMap<object, TenantLabels>();
+  /** operations whose refusal was looked at once more */
+  readonly #confirmed = new WeakSet();
   readonly #supplier: ServiceSupplier;
   readonly #dryRun: ServiceDryRun;
   readonly #catchUp: PairingCatchUp;
@@ -81,13 +83,19 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     if (!plan.ok) return { kind: "refuse", status: invalid(this.ports.definition, after?.metadata?.name ?? "", plan.errors) };
     const { nodePorts } = this.ports;
     const ports = planNodePorts({ after, before: change.before as Service | undefined });
-    const tenancy = after && ports.take.length > 0 ? this.#portTenancy(after, operation) : NO_TENANCY;
+    const tenancy = after && ports.take.length > 0 ? this.#portTenancy(after, plan.take.length > 0, operation) : NO_TENANCY;
     if ("supply" in tenancy) return { kind: "wait", supply: tenancy.supply };
     const { places } = tenancy;
     // Before addresses are asked for, so that a request which cannot succeed takes none; again in the turn that commits.
     const choose = (): NodePortChoice => (change.dryRun ? nodePorts.chooseForDryRun(ports, places) : nodePorts.choose(ports, places));
     const choice = ports.take.length === 0 ? undefined : choose();
     if (after && choice?.ok === false) {
+      // Final only by what the Coordinator says now (rule 17).
+      const isByPlaces = places !== undefined && (choice.reason === "kept" || choice.reason === "full");
+      if (isByPlaces && !this.#confirmed.has(operation)) {
+        this.#confirmed.add(operation);
+        return { kind: "wait", supply: () => this.#inform(after, operation) };
+      }
       if (!change.dryRun) this.ports.nodePortMetrics?.failed(bandOf(choice.take));
       return { kind: "refuse", status: nodePortRefused(after, choice.take, choice) };
     }
@@ -124,27 +132,41 @@ export class ServiceExtension implements StoreExtension<ServiceSupply> {
     return { kind: "go" };
   }
 
-  /** Where the Service takes node ports, by what is known now; `supply` asks for what is not. Where no ports are kept, nothing is asked. */
-  #portTenancy({ metadata }: Service, operation: object): { places?: NodePortPlaces } | { supply(): Promise<Status | undefined> } {
+  /**
+   * Where the Service takes node ports, by what is known now; `supply` asks for what is not. A write that takes addresses, too, learns of the ranges by
+   * that: an owner refuses whoever does not know that ranges are kept. Without a view any other write asks for one.
+   */
+  #portTenancy(
+    after: Service,
+    takesAddresses: boolean,
+    operation: object,
+  ): { places?: NodePortPlaces } | { supply(): Promise<Status | undefined> } {
     const { labels, topology } = this.ports;
+    const namespace = after.metadata?.namespace ?? "";
+    const informed = this.#informed.get(operation);
+    const inform = { supply: () => this.#inform(after, operation) };
     const { cached } = topology;
-    const namespace = metadata?.namespace ?? "";
-    const isInformed = this.#informed.has(operation);
-    if (cached && !keepsNodePorts(cached)) return NO_TENANCY;
-    const known = labels?.known(namespace);
-    if (!isInformed && (!cached || topology.isOld || !known)) return { supply: () => this.#inform(namespace, operation) };
-    return cached ? { places: nodePortPlaces(cached, namespace, known) } : NO_TENANCY;
+    if (!cached) return takesAddresses || informed ? NO_TENANCY : inform;
+    if (!isZoned(cached)) {
+      // Behind it an old view is replaced, as behind a draw.
+      void topology.forDraw;
+      return NO_TENANCY;
+    }
+    if (topology.isOld && !informed) return inform;
+    if (!keepsNodePorts(cached)) return NO_TENANCY;
+    const known = labels?.known(namespace) ?? informed;
+    return known ? { places: nodePortPlaces(cached, namespace, known) } : inform;
   }
 
-  async #inform(namespace: string, operation: object): Promise<Status | undefined> {
+  /** The Coordinator's view, and the labels of the namespace where node ports are kept. What was learned stays with the operation: it may be forgotten. */
+  async #inform({ metadata }: Service, operation: object): Promise<Status | undefined> {
     const { labels, topology } = this.ports;
     try {
-      const view = topology.cached && topology.isOld ? await topology.refresh() : await topology.current();
-      if (keepsNodePorts(view)) await labels?.labelsOf(namespace);
-      this.#informed.add(operation);
+      const view = await topology.refresh();
+      this.#informed.set(operation, (keepsNodePorts(view) && (await labels?.labelsOf(metadata?.namespace ?? ""))) || {});
       return undefined;
     } catch {
-      return serviceUnavailable("the Coordinator did not answer in time, please try again", 1);
+      return serviceUnavailable("who may have which node ports could not be read in time, please try again", 1);
     }
   }
 

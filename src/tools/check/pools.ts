@@ -206,7 +206,13 @@ function rangePlaces(cidrs: readonly string[], by: Labelled, natDomain: string):
 }
 
 function mayShare({ family, first, sharer: one }: HeldPlace, { sharer: other }: HeldPlace): boolean {
-  return one !== undefined && other !== undefined && whyNotShared(formatAddress(family, first), one, other) === undefined;
+  if (!one || !other) return false;
+  try {
+    return whyNotShared(formatAddress(family, first), one, other) === undefined;
+  } catch {
+    // A damaged text says that nothing is shared.
+    return false;
+  }
 }
 
 function meeting(a: HeldPlace, b: HeldPlace): Suspicion | undefined {

@@ -255,7 +255,11 @@ it("node ports for tenant a: its Services take from them, also one whose type ch
   );
   expect(await tenants.nodePort("a", "named", 31_500)).toContain('take node ports from 31000-31009 of ServiceCIDR "for-a" alone');
   await tenants.address("a", "later");
+  await tenants.address("b", "later");
   await abortAllDurableObjects();
+  // The first words of the store in its new life: a change of type takes no address, and so asks for the ranges by itself.
+  expect(await tenants.nodePort("b", "later", 31_006)).toContain('keeps 31000-31009 for namespaces that match "tenant=a"');
+  expect(await tenants.nodePort("b", "later")).not.toEqual(kept);
   expect(await tenants.nodePort("a", "later")).toEqual(kept);
   const other = await tenants.write("for-b", ["10.99.0.0/28"], { [SELECTOR]: "tenant=b", [NODE_PORTS]: "31009-31019" });
   expect(messageOf(other)).toContain('ServiceCIDR "for-a" keeps 31000-31009 for other namespaces');

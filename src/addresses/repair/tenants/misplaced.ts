@@ -66,9 +66,10 @@ function misplacedAddresses(service: Service, labels: TenantLabels, kept: Topolo
 
 /** A number that two protocols share is one. */
 function misplacedPorts(service: Service, labels: TenantLabels, kept: Topology): Misplaced[] {
-  if (!keepsNodePorts(kept)) return [];
+  const held = keepsNodePorts(kept) ? [...new Set(heldNodePorts(service).map(({ port }) => port))] : [];
+  if (held.length === 0) return [];
   const places = nodePortPlaces(kept, service.metadata?.namespace ?? "", labels);
-  return [...new Set(heldNodePorts(service).map(({ port }) => port))].flatMap((port) => {
+  return held.flatMap((port) => {
     const why = places.refusal(port);
     const note = `NodePort ${String(port)} does not fit the labels of its namespace any more: ${String(why)}; please recreate service`;
     return why === undefined ? [] : [{ reason: "NodePortNotForNamespace", action: "NodePortAllocation", note }];

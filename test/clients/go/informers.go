@@ -65,7 +65,7 @@ func served(client kubernetes.Interface) []schema.GroupVersionResource {
 	all := make([]schema.GroupVersionResource, 0, len(resources))
 	for resource := range resources {
 		// client-go has no types of the kinds of this server alone, nor of Cluster API's.
-		if resource.Group == "servicenet.dev" || resource.Group == "ipam.cluster.x-k8s.io" {
+		if resource.Group == "servicenet.dev" || resource.Group == "ipam.cluster.x-k8s.io" || resource.Group == "multicluster.x-k8s.io" {
 			continue
 		}
 		all = append(all, resource)

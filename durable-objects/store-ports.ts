@@ -1,6 +1,7 @@
 /** The ports of a ClusterStore on the real platform. */
 import type { Config } from "../src/core/config/config";
 import { definitionOf } from "../src/api/registry/all";
+import { resourceMissing } from "../src/api/rpc/protocol";
 import { usageRules } from "../src/api/registry/resource-quotas/usage";
 import type { ClusterStorePorts, StorePeers } from "../src/api/store/cluster-store";
 import { qualifiedResource } from "../src/api/meta/status";
@@ -51,7 +52,7 @@ export function openStore(
   const name = objectName(ctx);
   const { cluster, group, resource } = identify(name);
   const definition = definitionOf(group, resource);
-  if (!definition) throw new Error(`no resource ${resource} in group ${group}`);
+  if (!definition) throw resourceMissing(group, resource);
   const config = objectConfig(env);
   const switches = objectSwitches(storage, config);
   return {

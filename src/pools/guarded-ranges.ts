@@ -14,6 +14,7 @@ import { natDomainOf, poolText } from "../api/registry/ipam/ipam";
 import { serviceCIDRsDefinition } from "../api/registry/service-cidrs/definition";
 import type { PoolAnswer, RangeOfServices } from "../api/rpc/pool-book";
 import { isProgramFault } from "../api/rpc/program-fault";
+import { isUnsupported } from "../api/rpc/protocol";
 import type { ProposedChange, StoreExtension } from "../api/store/state/extension";
 import { type AskedBookPorts, askPastLost } from "./asked-book";
 import { factsOfRange } from "./pool-facts";
@@ -72,7 +73,13 @@ export class GuardedRanges {
 
   async #ask(range: RangeOfServices): Promise<PoolAnswer> {
     if (!(await this.ports.hasPools())) return { kind: "done" };
-    return askPastLost(this.ports, { does: "meet", ranges: factsOfRange(range) });
+    try {
+      return await askPastLost(this.ports, { does: "meet", ranges: factsOfRange(range) });
+    } catch (error) {
+      // A store of a release before pools has none.
+      if (isUnsupported(error)) return { kind: "done" };
+      throw error;
+    }
   }
 
   async #compare(range: RangeOfServices, { after, dryRun }: ProposedChange, operation: object): Promise<Status | undefined> {

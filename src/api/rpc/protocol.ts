@@ -24,6 +24,16 @@ export const UNSUPPORTED = "UNSUPPORTED_CALL";
 /** What the platform says of a method that the called object does not have (workerd worker-rpc.c++). */
 const METHOD_MISSING = "does not implement the method";
 
+/** What a store says whose release does not serve its resource (durable-objects/store-ports.ts). */
+const RESOURCE_MISSING = "no resource ";
+
+/** The error of a store of a resource that this release does not serve: a newer release called it. Nothing was carried out. */
+export function resourceMissing(group: string, resource: string): Error {
+  return new Error(`${RESOURCE_MISSING}${resource} in group ${group}`);
+}
+
+const UNSUPPORTED_TEXTS = [UNSUPPORTED, METHOD_MISSING, RESOURCE_MISSING];
+
 /** The arguments of a call, with the version behind them. */
 export function withVersion(args: readonly unknown[]): unknown[] {
   const sent: unknown[] = Array.from({ length: VERSION_AT + 1 });
@@ -65,7 +75,7 @@ export function unsupported(what: string): Error {
   return new Error(`${UNSUPPORTED}: ${what}`);
 }
 
-/** Whether the called object does not know the version, the method or the verb. Nothing was carried out. */
+/** Whether the called object does not know the version, the method, the verb or its own resource. Nothing was carried out. */
 export function isUnsupported(error: unknown): boolean {
-  return error instanceof Error && (error.message.includes(UNSUPPORTED) || error.message.includes(METHOD_MISSING));
+  return error instanceof Error && UNSUPPORTED_TEXTS.some((text) => error.message.includes(text));
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ServiceCIDR } from "../../../src/api/meta/kubernetes";
 import { serviceCIDRsDefinition } from "../../../src/api/registry/service-cidrs/definition";
 import type { PoolAnswer, PoolQuestion } from "../../../src/api/rpc/pool-book";
+import { resourceMissing } from "../../../src/api/rpc/protocol";
 import type { WriteResult } from "../../../src/api/rpc/store";
 import { GuardedRanges } from "../../../src/pools/guarded-ranges";
 import { PoolsWorld } from "../../support/pools/pools-world";
@@ -168,6 +169,15 @@ describe("a range of Services behind a pool", () => {
     world.answer = () => Promise.reject(new TypeError("undefined is no function"));
     await expect(world.range("s", ["10.1.0.0/16"])).rejects.toThrow("undefined is no function");
     expect(world.guarded.underWay).toEqual([]);
+  });
+
+  it.each([
+    resourceMissing("ipam.cluster.x-k8s.io", "ipaddresses"),
+    new TypeError('The RPC receiver does not implement the method "askPools".'),
+  ])("a book of a release before pools (%s): there are none", async (error) => {
+    const world = new World();
+    world.answer = () => Promise.reject(error);
+    expect(shown(await world.range("r", ["10.0.0.0/16"]))).toBe("201");
   });
 
   it("more lost pools than one write forgets: 503, and the next try goes on", async () => {

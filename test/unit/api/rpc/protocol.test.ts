@@ -3,6 +3,7 @@ import {
   checkHeader,
   isUnsupported,
   namesVersion,
+  resourceMissing,
   SPOKEN,
   UNDERSTOOD,
   unsupported,
@@ -60,6 +61,8 @@ it.each<[unknown, boolean]>([
   [unsupported("m"), true],
   [new Error(`Error: ${unsupported("m").message}`), true],
   [new TypeError('The RPC receiver does not implement the method "graft".'), true],
+  [new Error("no resource ipaddresses in group ipam.cluster.x-k8s.io"), true],
+  [resourceMissing("ipam.cluster.x-k8s.io", "ipaddresses"), true],
   [new Error("Network connection lost."), false],
   ["UNSUPPORTED_CALL", false],
 ])("%s: is unsupported: %s", (error, expected) => {

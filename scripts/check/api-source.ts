@@ -78,8 +78,9 @@ function each<T, U>(observed: (object: T) => U): (object: T) => U[] {
   return (object) => [observed(object)];
 }
 
-/** Pools come before what is taken from them, and addresses are told to their claims. */
+/** Pools come before what is taken from them, and addresses are told to their claims. A part of the server whose release has no pools has none. */
 async function poolsOf(api: Api): Promise<ObservedPools | undefined> {
+  if ((await api.getOfThisRelease(`${POOLS_PATH}/inclusterippools?limit=1`)).code === 503) return undefined;
   const poolsOfKind = (kind: "InClusterIPPool" | "GlobalInClusterIPPool") =>
     readable(api, kind, `${POOLS_PATH}/${kind.toLowerCase()}s`, (pool: AddressPool) => [observedPool(kind, pool)]);
   const namespaced = await poolsOfKind("InClusterIPPool");

@@ -1,6 +1,7 @@
 /** The Kubernetes API of a cluster, as far as programs of an operator need it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeObject } from "../../src/api/meta/kubernetes";
+import { OTHER_RELEASE } from "../../src/api/rpc/protocol";
 import { decodeContinue } from "../../src/api/meta/continue-token";
 import { UserError } from "../terminal/user-error";
 import { parseJson } from "../../src/core/encoding/exact-json";
@@ -180,6 +181,11 @@ export class Api {
     return this.#answer("GET", path);
   }
 
+  /** The same, but for a part of the server that is of another release: its 503 is the answer at once. */
+  getOfThisRelease(path: string): Promise<Answer> {
+    return this.#answer("GET", path, undefined, undefined, ({ status, text }) => status === 503 && text.includes(OTHER_RELEASE));
+  }
+
   create(path: string, object: object, { dryRun = false, fieldManager = this.fieldManager }: WriteOptions = {}): Promise<Answer> {
     const query = `fieldManager=${encodeURIComponent(fieldManager)}&fieldValidation=Warn${dryRun ? "&dryRun=All" : ""}`;
     return this.#answer("POST", `${path}?${query}`, object, "application/json");
@@ -207,8 +213,8 @@ export class Api {
     return this.#answer("DELETE", path, options, "application/json");
   }
 
-  async #answer(method: string, path: string, body?: object, type?: string): Promise<Answer> {
-    const { status: code, text, header } = await this.#request(method, path, body, type);
+  async #answer(method: string, path: string, body?: object, type?: string, isFinal?: (reply: Reply) => boolean): Promise<Answer> {
+    const { status: code, text, header } = await this.#request(method, path, body, type, isFinal);
     const isOk = code >= 200 && code < 300;
     let object = parsed(text);
     // The answer for a path that is not served is plain text.
@@ -221,8 +227,17 @@ export class Api {
     return { code, reason, message, fields, warnings, object: object as KubeObject };
   }
 
-  /** Repeats the request while the server is busy, restarting or out of reach. A repeated create may find its own object. */
-  async #request(method: string, path: string, body?: object, type?: string): Promise<Reply> {
+  /**
+   * Repeats the request while the server is busy, restarting or out of reach, unless `isFinal` says that this answer counts. A repeated create may find
+   * its own object.
+   */
+  async #request(
+    method: string,
+    path: string,
+    body?: object,
+    type?: string,
+    isFinal: (reply: Reply) => boolean = () => false,
+  ): Promise<Reply> {
     for (let attempt = 1; ; attempt++) {
       let problem: string;
       let waitMs = RETRY_BASE_MS * 2 ** (attempt - 1);
@@ -231,7 +246,7 @@ export class Api {
         const date = Date.parse(reply.header("date"));
         // Once: whole seconds would make the clock jump.
         if (!Number.isNaN(date)) this.#skewMs ??= date - Date.now();
-        if (reply.status !== 429 && reply.status < 502) return reply;
+        if ((reply.status !== 429 && reply.status < 502) || isFinal(reply)) return reply;
         waitMs = Math.max(waitMs, Number(reply.header("retry-after") || "0") * 1_000);
         problem = `${reply.status} ${reply.text.slice(0, 200)}`;
       } catch (error) {

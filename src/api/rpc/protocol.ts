@@ -21,6 +21,9 @@ const VERSION_AT = 7;
 /** The code in the text of the error: errors cross calls as their text. */
 export const UNSUPPORTED = "UNSUPPORTED_CALL";
 
+/** What a client is told of it, at the end of the message of a 503. */
+export const OTHER_RELEASE = "a part of it runs another release";
+
 /** What the platform says of a method that the called object does not have (workerd worker-rpc.c++). */
 const METHOD_MISSING = "does not implement the method";
 

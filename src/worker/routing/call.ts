@@ -21,7 +21,7 @@ import { systemClock } from "../../../durable-objects/platform/ports";
 import { internalError, requestTimedOut, serviceUnavailable, type Status } from "../../api/meta/status";
 import { NOTHING_KNOWN, NOTHING_KNOWN_TEXT } from "../../proxy-health/rpc";
 import { newerDataIn } from "../../api/rpc/newer-data";
-import { isUnsupported } from "../../api/rpc/protocol";
+import { isUnsupported, OTHER_RELEASE } from "../../api/rpc/protocol";
 import { RULES_UNREAD } from "../../api/rpc/policy";
 import { CLUSTER_GONE, DIRECTORY_SILENT } from "../../tenancy/rpc";
 import { STORAGE_FAULT } from "../../api/store/state/store-storage";
@@ -120,7 +120,7 @@ function statusOf(fault: Exclude<Fault, "gone">, error: unknown, what: string): 
       return serviceUnavailable(`${UNABLE}${why === undefined ? "" : `: ${why}`}`, RETRY_AFTER_SECONDS);
     }
     case "unsupported":
-      return serviceUnavailable(`${UNABLE}: a part of it runs another release`, RETRY_AFTER_SECONDS);
+      return serviceUnavailable(`${UNABLE}: ${OTHER_RELEASE}`, RETRY_AFTER_SECONDS);
     case "newer":
       return serviceUnavailable(`${UNABLE}: ${newerDataIn(message) ?? ""}`, RETRY_AFTER_SECONDS);
     case "left":

@@ -13,6 +13,7 @@ import { serviceUnavailable, type Status } from "../api/meta/status";
 import { isMethodMissing } from "../api/rpc/older-release";
 import type { PolicyRpc } from "../api/rpc/policy";
 import type { Operation, StoreExtension } from "../api/store/state/extension";
+import { forwarded } from "../api/store/state/forwarded-extension";
 
 /** Writes of one moment tell together; the second call of a burst has all but the first. */
 const TOLD_TOGETHER = { most: 10_000, waitMs: RPC_TIMEOUT_MS };
@@ -52,20 +53,13 @@ export class AnnouncedWrites {
 
   /** The extension of the store, inside the telling. */
   around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
-    // Method by method, because `inner` may be an instance of a class.
     return {
+      ...forwarded(inner),
       admit: (change, operation) => {
         const admission = inner.admit?.(change, operation) ?? { kind: "go" };
         if (admission.kind !== "go" || change.dryRun || this.#told.has(operation)) return admission;
         return { kind: "wait", supply: () => this.#announced(operation) };
       },
-      committed: (change, operation) => inner.committed?.(change, operation),
-      abandon: (operation) => inner.abandon?.(operation),
-      sealTurn: () => inner.sealTurn?.(),
-      turnCommitted: () => inner.turnCommitted?.(),
-      writeUndone: () => inner.writeUndone?.(),
-      turnLost: () => inner.turnLost?.(),
-      settled: (operation) => inner.settled?.(operation) ?? Promise.resolve(),
       ended: (operation) => {
         this.#underWay.delete(operation);
         inner.ended?.(operation);

@@ -12,6 +12,7 @@ import type { ResourceDefinition } from "../api/registry/resource";
 import type { PoolQuestion, RangeOfServices } from "../api/rpc/pool-book";
 import { isProgramFault } from "../api/rpc/program-fault";
 import type { Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
+import { forwarded } from "../api/store/state/forwarded-extension";
 import { RPC_TIMEOUT_MS } from "../core/base/limits";
 import type { Random } from "../core/base/ports";
 import { withTimeout } from "../core/base/timeout";
@@ -42,7 +43,7 @@ export class GuardedPools {
 
   around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
     return {
-      ...inner,
+      ...forwarded(inner),
       admit: (change, operation) => {
         const wish = this.#wishOf(change);
         if (wish && this.#claimed.get(operation)?.wish !== JSON.stringify(wish))

@@ -16,6 +16,7 @@ import type { PoolAnswer, RangeOfServices } from "../api/rpc/pool-book";
 import { isProgramFault } from "../api/rpc/program-fault";
 import { isUnsupported } from "../api/rpc/protocol";
 import type { ProposedChange, StoreExtension } from "../api/store/state/extension";
+import { forwarded } from "../api/store/state/forwarded-extension";
 import { type AskedBookPorts, askPastLost } from "./asked-book";
 import { factsOfRange } from "./pool-facts";
 
@@ -39,22 +40,14 @@ export class GuardedRanges {
   }
 
   around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
-    // Method by method, because `inner` is an instance of a class.
     return {
+      ...forwarded(inner),
       admit: (change, operation) => {
         const range = rangeToCompare(change);
         if (range && this.#compared.get(operation) !== JSON.stringify(range))
           return { kind: "wait", supply: () => this.#compare(range, change, operation) };
         return inner.admit?.(change, operation) ?? { kind: "go" };
       },
-      committed: (change, operation) => inner.committed?.(change, operation),
-      abandon: (operation) => inner.abandon?.(operation),
-      sealTurn: () => inner.sealTurn?.(),
-      turnEnding: () => inner.turnEnding?.(),
-      turnCommitted: () => inner.turnCommitted?.(),
-      writeUndone: () => inner.writeUndone?.(),
-      turnLost: () => inner.turnLost?.(),
-      settled: (operation) => inner.settled?.(operation) ?? Promise.resolve(),
       ended: (operation) => {
         inner.ended?.(operation);
         this.#underWay.delete(operation);

@@ -34,6 +34,7 @@ import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion, RangeOfServices,
 import { isProgramFault } from "../api/rpc/program-fault";
 import type { ObjectKey } from "../api/rpc/store";
 import type { Admission, Operation, ProposedChange, StoreExtension } from "../api/store/state/extension";
+import { forwarded } from "../api/store/state/forwarded-extension";
 import type { StoreStorage } from "../api/store/state/store-storage";
 import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../core/base/limits";
 import { withTimeout } from "../core/base/timeout";
@@ -111,7 +112,7 @@ export class PoolBook implements PoolBookRpc {
   /** The extension of the store, around another one. */
   around<Supply>(inner: StoreExtension<Supply>): StoreExtension<Supply> {
     return {
-      ...inner,
+      ...forwarded(inner),
       admit: (change, operation) => {
         const refused = this.#refusal(change, operation);
         if (refused) return { kind: "refuse", status: refused };

@@ -25,6 +25,7 @@ import type {
   WantedRow,
 } from "../api/rpc/load-balancers";
 import type { CommittedChange, Operation, StoreExtension } from "../api/store/state/extension";
+import { forwarded } from "../api/store/state/forwarded-extension";
 import type { StoreStorage } from "../api/store/state/store-storage";
 import type { StoreTurn } from "../api/store/state/store-turn";
 import type { Clock, Random } from "../core/base/ports";
@@ -98,7 +99,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
       this.#shared = undefined;
     };
     return {
-      ...inner,
+      ...forwarded(inner),
       committed: (change, operation) => {
         inner.committed?.(change, operation);
         this.#committed(change, operation);

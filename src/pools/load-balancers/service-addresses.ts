@@ -29,6 +29,7 @@ import type {
   TakenRow,
 } from "../../api/rpc/load-balancers";
 import type { Admission, CommittedChange, Operation, ProposedChange, StoreExtension } from "../../api/store/state/extension";
+import { forwarded } from "../../api/store/state/forwarded-extension";
 import type { StoredObject } from "../../api/store/state/store-storage";
 import type { StoreTurn } from "../../api/store/state/store-turn";
 import { deferred } from "../../core/base/deferred";
@@ -170,17 +171,15 @@ export class ServiceAddresses implements BalancedServicesRpc {
     return this.#own;
   }
 
-  /** The extension of the store, around another one: method by method, because that may be an instance of a class. */
+  /** The extension of the store, around another one. */
   around<Supplied>(inner: StoreExtension<Supplied>): StoreExtension<Supplied> {
     return {
+      ...forwarded(inner),
       admit: (change, operation) => this.#admit(inner, change, operation),
       committed: (change, operation) => {
         inner.committed?.(change, operation);
         this.#committed(change, operation);
       },
-      abandon: (operation) => inner.abandon?.(operation),
-      sealTurn: () => inner.sealTurn?.(),
-      turnEnding: () => inner.turnEnding?.(),
       turnCommitted: () => {
         inner.turnCommitted?.();
         this.#turnCommitted();

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../core/base/ports";
 import { throttled } from "../../../core/turns/throttle";
 import type { StoreExtension } from "../state/extension";
+import { forwarded } from "../state/forwarded-extension";
 import type { QuotaGuard } from "./quota-guard";
 
 /** Between two reports of usage: a burst of creates is one pass of the controller, not one for each turn. */
@@ -25,8 +26,8 @@ export function limited<Supply>(
 ): StoreExtension<Supply> {
   const report = throttled(clock, USAGE_REPORT_INTERVAL_MS, usageChanged);
   let changed = false;
-  // Method by method, because `inner` may be an instance of a class.
   return {
+    ...forwarded(inner),
     admit(change, operation) {
       const admission = guard.admit(change);
       return admission.kind === "go" ? (inner.admit?.(change, operation) ?? admission) : admission;
@@ -35,9 +36,6 @@ export function limited<Supply>(
       inner.committed?.(change, operation);
       if (guard.committed(change)) changed = true;
     },
-    abandon: (operation) => inner.abandon?.(operation),
-    sealTurn: () => inner.sealTurn?.(),
-    turnEnding: () => inner.turnEnding?.(),
     turnCommitted() {
       inner.turnCommitted?.();
       if (!changed) return;
@@ -54,7 +52,5 @@ export function limited<Supply>(
       changed = false;
       guard.undone();
     },
-    settled: (operation) => inner.settled?.(operation) ?? Promise.resolve(),
-    ended: (operation) => inner.ended?.(operation),
   };
 }

@@ -4,11 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Server } from "../../../../test/support/server/server";
-import { requestHeads } from "../connection";
 import { cpuMs } from "../cpu";
 import { writtenToDisk } from "../disk-writes";
 import { atMost, median, round } from "../figures";
-import { runLoad } from "../load-processes/load";
+import { writesPerSecond } from "../json-writes";
 import { readList } from "../read-list";
 import type { BenchRow } from "../row";
 import { targetOf, withServer } from "../started";
@@ -57,7 +56,7 @@ function atLeast(name: string, rate: number, note: string): BenchRow {
 /** `cost`: CPU of the runtime, and what is written to disk for each, where the machine tells. */
 async function putRate(server: Server): Promise<{ rate: number; cost: string }> {
   const before = [cpuMs(server.runtimePid) ?? NaN, writtenToDisk(server.runtimePid) ?? NaN] as const;
-  const rate = await sent(server, { method: "PUT", count: PUTS, connections: TOGETHER, code: 201 }, (i) => [
+  const rate = await writesPerSecond(server, { method: "PUT", count: PUTS, connections: TOGETHER, code: 201 }, (i) => [
     `/clusters/put-${String(i)}`,
     {},
   ]);
@@ -72,37 +71,7 @@ async function putRate(server: Server): Promise<{ rate: number; cost: string }> 
 /** Objects a second. */
 function createObjects(server: Server): Promise<number> {
   const load = { method: "POST", count: OBJECTS, connections: CREATED_TOGETHER, code: 201 };
-  return sent(server, load, (i) => [COLLECTION, { metadata: { name: `object-${String(i)}` } }]);
-}
-
-interface Writes {
-  method: string;
-  count: number;
-  connections: number;
-  /** that each is answered with */
-  code: number;
-}
-
-/** How many a second are answered. */
-async function sent(
-  server: Server,
-  { method, count, connections, code }: Writes,
-  requestOf: (i: number) => [path: string, body: object],
-): Promise<number> {
-  const target = targetOf(server);
-  const heads = requestHeads(target);
-  const { elapsedMs } = await runLoad({
-    ...{ target, count, connections },
-    requestOf(i) {
-      const [path, body] = requestOf(i);
-      const text = JSON.stringify(body);
-      return `${heads(method, path, JSON_TYPE)}Content-Length: ${String(text.length)}\r\n\r\n${text}`;
-    },
-    onAnswer(i, status, body) {
-      if (status !== code) throw new Error(`${method} ${requestOf(i)[0]}: ${String(status)} ${body}`);
-    },
-  });
-  return count / (elapsedMs / 1_000);
+  return writesPerSecond(server, load, (i) => [COLLECTION, { metadata: { name: `object-${String(i)}` } }]);
 }
 
 async function activeOf(server: Server): Promise<number> {

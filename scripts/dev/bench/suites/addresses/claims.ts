@@ -2,9 +2,13 @@
  * 1,000 claims on one pool of addresses, made at once: until every claim has its address, and all of these differ. Beside it the creates of as many
  * Services, each of which has its ClusterIP in the answer.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AddressClaim, PoolAddress } from "../../../../../src/api/registry/ipam/ipam";
+import { Api } from "../../../../../test/support/clients/api";
 import type { Server } from "../../../../../test/support/server/server";
 import { cpuMs } from "../../cpu";
+import { median } from "../../figures";
+import { writesPerSecond } from "../../json-writes";
 import type { BenchRow } from "../../row";
 import { withServer } from "../../started";
 
@@ -17,35 +21,35 @@ const GROUP = "/apis/ipam.cluster.x-k8s.io";
 const CLAIMS_PATH = `${GROUP}/v1beta2/namespaces/default/ipaddressclaims`;
 const ADDRESSES_PATH = `${GROUP}/v1beta2/namespaces/default/ipaddresses`;
 const LOOK_MS = 20;
+const WRITES = { method: "POST", count: CLAIMS, connections: CONNECTIONS, code: 201 };
 const SERVED_MS_MAX = 120_000;
 
 export function benchClaims(): Promise<BenchRow[]> {
   return withServer(RANGE, async (server) => {
     const spec = { addresses: ["10.200.0.0/16"], prefix: 16 };
-    await post(server, `${GROUP}/v1alpha2/namespaces/default/inclusterippools`, { metadata: { name: "p" }, spec });
-    await claimAll(server, "warm");
+    const api = new Api(() => server.url);
+    await api.must("POST", `${GROUP}/v1alpha2/namespaces/default/inclusterippools`, { body: { metadata: { name: "p" }, spec } });
+    await claimAll(server, api, "warm");
     const rates: number[] = [];
     let cpu = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const [cpuBefore, begunAt] = [cpuMs(server.runtimePid) ?? NaN, performance.now()];
-      await claimAll(server, `r${String(round)}`);
+      await claimAll(server, api, `r${String(round)}`);
       rates.push(CLAIMS / ((performance.now() - begunAt) / 1_000));
       cpu += (cpuMs(server.runtimePid) ?? NaN) - cpuBefore;
     }
     const services: number[] = [];
     let serviceCpu = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const [cpuBefore, begunAt] = [cpuMs(server.runtimePid) ?? NaN, performance.now()];
-      await atOnce((i) =>
-        post(server, "/api/v1/namespaces/default/services", {
-          metadata: { name: `s${String(round)}-${String(i)}` },
-          spec: { ports: [{ port: 80 }] },
-        }),
-      );
-      services.push(CLAIMS / ((performance.now() - begunAt) / 1_000));
+      const cpuBefore = cpuMs(server.runtimePid) ?? NaN;
+      const rate = await writesPerSecond(server, WRITES, (i) => [
+        "/api/v1/namespaces/default/services",
+        { metadata: { name: `s${String(round)}-${String(i)}` }, spec: { ports: [{ port: 80 }] } },
+      ]);
+      services.push(rate);
       serviceCpu += (cpuMs(server.runtimePid) ?? NaN) - cpuBefore;
     }
-    await allDiffer(server, CLAIMS * (ROUNDS + 1));
+    await allDiffer(api, CLAIMS * (ROUNDS + 1));
     const rate = median(rates);
     return [
       {
@@ -71,50 +75,25 @@ function microseconds(ms: number): string {
   return ((ms / (CLAIMS * ROUNDS)) * 1_000).toFixed(0);
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
-}
-
-/** Over as many connections as the creates of the other suites have. */
-async function atOnce(work: (i: number) => Promise<unknown>): Promise<void> {
-  let next = 0;
-  const client = async (): Promise<void> => {
-    for (let i = next++; i < CLAIMS; i = next++) await work(i);
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, client));
-}
-
 /** Every claim of this name has its address. */
-async function claimAll(server: Server, prefix: string): Promise<void> {
+async function claimAll(server: Server, api: Api, prefix: string): Promise<void> {
   const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "p" };
   const endsAt = performance.now() + SERVED_MS_MAX;
-  await atOnce((i) =>
-    post(server, CLAIMS_PATH, { metadata: { name: `${prefix}-${String(i)}`, labels: { round: prefix } }, spec: { poolRef } }),
-  );
+  await writesPerSecond(server, WRITES, (i) => [
+    CLAIMS_PATH,
+    { metadata: { name: `${prefix}-${String(i)}`, labels: { round: prefix } }, spec: { poolRef } },
+  ]);
   for (;;) {
-    const claims = await list<AddressClaim>(server, `${CLAIMS_PATH}?labelSelector=round%3D${prefix}`);
+    const { items } = await api.must("GET", CLAIMS_PATH, { query: { labelSelector: `round=${prefix}` } });
+    const claims = items as AddressClaim[];
     if (claims.length === CLAIMS && claims.every(({ status }) => status?.addressRef)) return;
     if (performance.now() > endsAt) throw new Error(`claims wait for longer than ${String(SERVED_MS_MAX)} ms`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS);
   }
 }
 
-async function allDiffer(server: Server, count: number): Promise<void> {
-  const addresses = await list<PoolAddress>(server, ADDRESSES_PATH);
-  const different = new Set(addresses.map(({ spec }) => spec?.address)).size;
+async function allDiffer(api: Api, count: number): Promise<void> {
+  const { items } = await api.must("GET", ADDRESSES_PATH);
+  const different = new Set((items as PoolAddress[]).map(({ spec }) => spec?.address)).size;
   if (different !== count) throw new Error(`${String(count)} claims have ${String(different)} different addresses`);
-}
-
-async function list<T>(server: Server, path: string): Promise<T[]> {
-  const answer = await fetch(server.url + path).catch(() => fetch(server.url + path));
-  if (!answer.ok) throw new Error(`GET ${path}: ${String(answer.status)} ${await answer.text()}`);
-  return ((await answer.json()) as { items: T[] }).items;
-}
-
-/** A connection that the server has just closed is no answer: the request is made again, and may find its object. */
-async function post(server: Server, path: string, body: object): Promise<void> {
-  const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const answer = await fetch(server.url + path, request).catch(() => fetch(server.url + path, request));
-  if (!answer.ok && answer.status !== 409) throw new Error(`POST ${path}: ${String(answer.status)} ${await answer.text()}`);
-  await answer.arrayBuffer();
 }

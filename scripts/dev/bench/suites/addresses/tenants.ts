@@ -2,10 +2,10 @@
  * A cluster with 1,000 ServiceCIDRs that are kept for the Services of one namespace each, against one with the same ranges and no annotation. The
  * creates are in namespaces that match a range each, in turn.
  */
-import { cpuMs } from "../../cpu";
 import type { BenchRow } from "../../row";
 import { callServiceCIDRs, createReadyServiceCIDRs, until } from "../../service-cidrs";
 import { withServer } from "../../started";
+import { type Side, twoSides } from "../../two-sides";
 import type { Server } from "../../../../../test/support/server/server";
 
 const RANGES = 1_000;
@@ -16,12 +16,12 @@ const CONNECTIONS = 100;
 const RATE_RATIO_MIN = 0.8;
 const DEFAULT_RANGE = "10.0.0.0/12";
 const SELECTOR = "servicenet.dev/namespace-selector";
-const SIDES = ["plain", "default"] as const;
+const CLUSTERS: Record<Side, string> = { without: "plain", with: "default" };
 
 export function benchTenants(): Promise<BenchRow[]> {
   return withServer(DEFAULT_RANGE, async (server) => {
     const ranges = Array.from({ length: RANGES }, (_, i) => `11.${String(Math.floor(i / 64))}.${String((i % 64) * 4)}.0/22`);
-    for (const cluster of SIDES) {
+    for (const cluster of Object.values(CLUSTERS)) {
       // The first write makes the cluster.
       for (let i = 0; i < NAMESPACES; i++) await createNamespace(server, cluster, i);
       await createReadyServiceCIDRs(server, ranges, cluster);
@@ -29,37 +29,20 @@ export function benchTenants(): Promise<BenchRow[]> {
     const startedAt = performance.now();
     await annotateAll(server);
     const annotatedMs = performance.now() - startedAt;
-    const sides = { plain: { ms: 0, cpu: 0 }, default: { ms: 0, cpu: 0 } };
-    for (const cluster of SIDES) await createIn(server, cluster, "warm", SERVICES / ROUNDS);
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const cluster of round % 2 === 0 ? SIDES : [...SIDES].reverse()) {
-        const [cpu, begun] = [cpuMs(server.runtimePid) ?? NaN, performance.now()];
-        await createIn(server, cluster, `r${String(round)}`, SERVICES / ROUNDS);
-        sides[cluster].ms += performance.now() - begun;
-        sides[cluster].cpu += (cpuMs(server.runtimePid) ?? NaN) - cpu;
-      }
-    }
-    const ratio = sides.plain.ms / sides.default.ms;
-    const rateOf = (ms: number): string => Math.round(SERVICES / (ms / 1_000)).toLocaleString("en-US");
-    return [
-      {
-        name: "tenants.createRateRatio",
-        value: Math.round(ratio * 100) / 100,
-        unit: "x",
-        target: `>= ${String(RATE_RATIO_MIN)}`,
-        ok: ratio >= RATE_RATIO_MIN,
-        note: `${rateOf(sides.default.ms)}/s in ${String(NAMESPACES)} namespaces, each with a range of its own among ${String(RANGES)}, against ${rateOf(sides.plain.ms)}/s without selectors, ${String(ROUNDS)} rounds each in turn`,
+    const rows = await twoSides({
+      ...{ name: "tenants", runtimePid: server.runtimePid, rounds: ROUNDS, count: SERVICES, ratioMin: RATE_RATIO_MIN },
+      notes: {
+        with: `in ${String(NAMESPACES)} namespaces, each with a range of its own among ${String(RANGES)}`,
+        without: "without selectors",
       },
-      ...(Number.isNaN(sides.default.cpu)
-        ? []
-        : [
-            {
-              name: "tenants.createCpuRatio",
-              value: Math.round((sides.default.cpu / sides.plain.cpu) * 100) / 100,
-              unit: "x",
-              note: `${((sides.default.cpu / SERVICES) * 1_000).toFixed(0)} µs of the runtime for each Service against ${((sides.plain.cpu / SERVICES) * 1_000).toFixed(0)} µs`,
-            },
-          ]),
+      async create(side, round) {
+        const begunAt = performance.now();
+        await createIn(server, CLUSTERS[side], round, SERVICES / ROUNDS);
+        return performance.now() - begunAt;
+      },
+    });
+    return [
+      ...rows,
       {
         name: "tenants.annotated",
         value: Math.round(annotatedMs) / 1_000,

@@ -24,6 +24,8 @@ const HOUR_EACH = 12;
 const DAY_MS = 86_400_000;
 /** Longer than a visit takes. */
 const VISITED_MS = 60_000;
+/** The longest rest of a cluster whose visits fail (busy-clusters.ts). */
+const RESTED_MS = 600_000;
 /** The name under which a shard keeps when it visits idle clusters (idle-visits.ts). */
 const IDLE_TIMES = "idle";
 const SHARD = clusterShardOf(CLUSTER);
@@ -114,11 +116,17 @@ export class SimShards {
     if (!this.#otherHasEnded) this.#endOther();
   }
 
-  /** The other cluster is in the shard, and is visited once a day alone. */
+  /** The other cluster is in the shard: a tick visits it, behind the rest that its failed visits have earned it, or else it is visited once a day alone. */
   async forgetOther(): Promise<void> {
+    const { scheduler } = this.cluster;
+    for (let round = 0; round < LOOK_EACH && (this.storage.busy().get(OTHER)?.minute ?? 0) > 0; round++) {
+      await scheduler.pass(RESTED_MS);
+      this.tick();
+      await scheduler.pass(VISITED_MS);
+    }
     if (!this.storage.has(OTHER)) return;
     await this.dayLater();
-    await this.cluster.scheduler.pass(VISITED_MS);
+    await scheduler.pass(VISITED_MS);
   }
 
   /** What has to hold when cron has come several times. */

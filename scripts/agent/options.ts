@@ -7,7 +7,8 @@ import { parseAddress } from "../../src/core/net/address";
 import { specialAddressMessages } from "../../src/core/net/special-addresses";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
 import { userPath } from "../folders/user-path";
-import { parseCommandLine, wholeNumber } from "../terminal/command-line";
+import { beforeOptions, callOf } from "../terminal/call";
+import { parseCommandLine, type ProgramOptions, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { addressesFound } from "./addresses-found";
 
@@ -34,7 +35,25 @@ const SYNC_SECONDS_MAX = 3_600;
 const LEAVE_SECONDS_MAX = 3_600;
 const ZONE = "topology.kubernetes.io/zone";
 
-export const usage = `Usage: npm run agent -- --node NAME [options]
+const COMMAND = callOf("agent");
+
+/** For `parseArgs`. */
+export const options = {
+  ...targetOptions,
+  node: { type: "string" },
+  address: { type: "string", multiple: true, default: [] },
+  zone: { type: "string" },
+  label: { type: "string", multiple: true, default: [] },
+  state: { type: "string" },
+  "proxy-health": { type: "string" },
+  "sync-period": { type: "string", default: "30" },
+  endpoints: { type: "string" },
+  endpoint: { type: "string", multiple: true, default: [] },
+  leave: { type: "boolean", default: false },
+  "leave-after": { type: "string", default: "30" },
+} satisfies ProgramOptions;
+
+export const usage = `Usage: ${beforeOptions(COMMAND)} --node NAME [options]
 
 Makes this machine a node of a cluster: its Node, its Lease and the health of its Service proxy. Run kube-proxy and CoreDNS beside it
 (docs/services-without-kubernetes.md).
@@ -59,27 +78,14 @@ Exit code: 0 stopped, or the Node was deleted; 1 another agent has the node, or 
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<AgentOptions | "help"> {
-  const parsed = parseCommandLine("npm run agent", {
+  const parsed = parseCommandLine(COMMAND, {
     args,
-    options: {
-      ...targetOptions,
-      node: { type: "string" },
-      address: { type: "string", multiple: true, default: [] },
-      zone: { type: "string" },
-      label: { type: "string", multiple: true, default: [] },
-      state: { type: "string" },
-      "proxy-health": { type: "string" },
-      "sync-period": { type: "string", default: "30" },
-      endpoints: { type: "string" },
-      endpoint: { type: "string", multiple: true, default: [] },
-      leave: { type: "boolean", default: false },
-      "leave-after": { type: "string", default: "30" },
-    },
+    options,
   });
   if (parsed === "help") return "help";
   const { values } = parsed;
   const { node, zone, "token-file": tokenFile, "proxy-health": proxyHealth } = values;
-  if (!node) throw new UserError("no --node NAME given (npm run agent -- --help shows the options)");
+  if (!node) throw new UserError(`no --node NAME given (${beforeOptions(COMMAND)} --help shows the options)`);
   const [wrong] = validateDNS1123Subdomain(node);
   if (wrong !== undefined) throw new UserError(`--node ${node}: ${wrong}`);
   if (tokenFile !== undefined && values.token !== undefined) throw new UserError("--token-file: not beside --token");

@@ -2,17 +2,28 @@
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
 import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
-import { parseCommandLine } from "../terminal/command-line";
+import { beforeOptions, callOf } from "../terminal/call";
+import { parseCommandLine, type ProgramOptions } from "../terminal/command-line";
 import type { AllClusters } from "./all-clusters";
 import { assertReplaceable } from "./write-file";
 
 /** One cluster into a file, or all of a server into a folder. */
 type BackupOptions = { target: Target; file: string; folder?: undefined } | (AllClusters & { file?: undefined });
 
-export const usage = `Usage: npm run backup -- --file FILE [options]
-       npm run backup -- --all --folder FOLDER [options]
+const COMMAND = callOf("backup");
 
-Writes everything that a cluster's API serves, but Events, into one file of JSON Lines, for npm run restore.
+/** For `parseArgs`. */
+export const options = {
+  ...targetOptions,
+  file: { type: "string" },
+  all: { type: "boolean" },
+  folder: { type: "string" },
+} satisfies ProgramOptions;
+
+export const usage = `Usage: ${beforeOptions(COMMAND)} --file FILE [options]
+       ${beforeOptions(COMMAND)} --all --folder FOLDER [options]
+
+Writes everything that a cluster's API serves, but Events, into one file of JSON Lines, for ${callOf("restore")}.
 
   --file FILE         where to; an earlier backup there is replaced
   --all               each cluster of the server, one after the other, into FOLDER/NAME.jsonl; --server is the server's own address
@@ -20,21 +31,21 @@ Writes everything that a cluster's API serves, but Events, into one file of JSON
 ${targetUsage}
   --help              this text
 
-Exit code: 0 done, 1 it did not work, 2 wrong arguments, 3 done, but the addresses of the cluster contradict each other (npm run check).
+Exit code: 0 done, 1 it did not work, 2 wrong arguments, 3 done, but the addresses of the cluster contradict each other (${callOf("check")}).
 With --all: 1 where one of the clusters could not be backed up; the others are.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<BackupOptions | "help"> {
-  const parsed = parseCommandLine("npm run backup", {
+  const parsed = parseCommandLine(COMMAND, {
     args,
-    options: { ...targetOptions, file: { type: "string" }, all: { type: "boolean" }, folder: { type: "string" } },
+    options,
   });
   if (parsed === "help") return "help";
   const { file, all = false, folder, cluster } = parsed.values;
   if (!all && folder !== undefined) throw new UserError("--folder: goes with --all");
   if (all && (file !== undefined || cluster !== undefined)) throw new UserError("--all: goes with neither --file nor --cluster");
   if (all && !folder) throw new UserError("--all: needs --folder FOLDER");
-  if (!all && !file) throw new UserError("no --file FILE given (npm run backup -- --help shows the options)");
+  if (!all && !file) throw new UserError(`no --file FILE given (${beforeOptions(COMMAND)} --help shows the options)`);
   const path = userPath((all ? folder : file) ?? "");
   if (!all) assertReplaceable(path);
   const target = await targetOf(parsed.values);

@@ -1,6 +1,7 @@
 /** The command line of `npm run check`. */
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { isJson, parseCommandLine, wholeNumber } from "../terminal/command-line";
+import { beforeOptions, callOf } from "../terminal/call";
+import { isJson, parseCommandLine, type ProgramOptions, wholeNumber } from "../terminal/command-line";
 
 interface CheckOptions {
   target: Target;
@@ -12,7 +13,17 @@ interface CheckOptions {
 
 const WAIT_SECONDS_MAX = 99_999;
 
-export const usage = `Usage: npm run check -- [options]
+const COMMAND = callOf("check");
+
+/** For `parseArgs`. */
+export const options = {
+  ...targetOptions,
+  repair: { type: "boolean", default: false },
+  wait: { type: "string", default: "120" },
+  output: { type: "string", default: "text" },
+} satisfies ProgramOptions;
+
+export const usage = `Usage: ${beforeOptions(COMMAND)} [options]
 
 Checks a live cluster: whether every address and node port has one holder, every ClusterIP its IPAddress and a range, and of Servicenet whether
 what its allocator has written says the same. Works with any Kubernetes API server. Changes nothing without --repair.
@@ -27,14 +38,9 @@ Exit code: 0 nothing is wrong, 1 something is, 2 it could not be checked, or not
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<CheckOptions | "help"> {
-  const parsed = parseCommandLine("npm run check", {
+  const parsed = parseCommandLine(COMMAND, {
     args,
-    options: {
-      ...targetOptions,
-      repair: { type: "boolean", default: false },
-      wait: { type: "string", default: "120" },
-      output: { type: "string", default: "text" },
-    },
+    options,
   });
   if (parsed === "help") return "help";
   const { values } = parsed;

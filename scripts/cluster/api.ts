@@ -196,6 +196,11 @@ export class Api {
     return this.#answer("POST", path, body, "application/json");
   }
 
+  /** For paths that are no resources. */
+  put(path: string, body: object): Promise<Answer> {
+    return this.#answer("PUT", path, body, "application/json");
+  }
+
   replace(path: string, object: object): Promise<Answer> {
     return this.#answer("PUT", `${path}?fieldManager=${encodeURIComponent(this.fieldManager)}`, object, "application/json");
   }

@@ -6,9 +6,11 @@ import { pathToFileURL } from "node:url";
 import type * as Official from "@kubernetes/client-node/dist/config.js";
 import { parse } from "yaml";
 import { validateDNS1123Label } from "../../src/api/meta/names";
-import { root } from "../running/root.mjs";
+import { PACKAGED_KUBECONFIG } from "../packaging/packaged";
+import { isPackage, root } from "../running/root.mjs";
 import { userPath } from "../folders/user-path";
 import { ensureInstalled } from "../running/ensure-installed.mjs";
+import { callOf } from "../terminal/call";
 import { UserError } from "../terminal/user-error";
 
 /** Options for `parseArgs`. */
@@ -24,12 +26,18 @@ export const targetOptions = {
 
 export const targetUsage = `  --server URL        where the cluster answers (what the kubeconfig says)
   --cluster NAME      the cluster there (default)
-  --kubeconfig FILE   server, certificates and credentials as kubectl has them (those that npm start has written to .servicenet/kubeconfig, if they
+  --kubeconfig FILE   server, certificates and credentials as kubectl has them (those that ${callOf("serve")} has written to .servicenet/kubeconfig, if they
                       are for that server)
   --context NAME      the context of the kubeconfig (its current one)
   --token TOKEN       bearer token; @FILE reads it from a file
   --token-file FILE   file of a bearer token; the agent reads it anew every few seconds
   --ca-file FILE      certificates (PEM) of the authorities that the server's certificate may come from`;
+
+/** The same of a program that works on a server as a whole. */
+export const serverUsage = targetUsage
+  .split("\n")
+  .filter((line) => !line.startsWith("  --cluster"))
+  .join("\n");
 
 export interface TargetValues {
   server?: string | undefined;
@@ -62,6 +70,12 @@ export async function targetOf(values: TargetValues): Promise<Target> {
   const known = kubeconfig === undefined ? fromLocalServer(server) : await fromKubeconfig(kubeconfig, context);
   const base = (server ?? known?.url ?? DEFAULT_SERVER).replace(/\/+$/, "");
   return { url: cluster === undefined ? base : `${base}/clusters/${cluster}`, options: withGiven(known?.options, values) };
+}
+
+/** The server as a whole, also where the kubeconfig names one of its clusters. Throws UserError with one line. */
+export async function serverOf(values: Omit<TargetValues, "cluster">): Promise<Target> {
+  const target = await targetOf({ ...values, cluster: undefined });
+  return { ...target, url: target.url.replace(/\/clusters\/[^/]+$/, "") };
 }
 
 function checkUrl(server: string): void {
@@ -137,9 +151,10 @@ async function fromKubeconfig(file: string, context: string | undefined): Promis
 
 /**
  * A package for development: it is large, and only this option needs it. So it is installed when the option is given, and stays out of the bundles of
- * programs. Of its files the one is loaded that is needed.
+ * programs. Of its files the one is loaded that is needed; an installed package has that one.
  */
 async function officialKubeConfig(): Promise<typeof Official.KubeConfig> {
+  if (isPackage) return ((await import(pathToFileURL(PACKAGED_KUBECONFIG).href)) as typeof Official).KubeConfig;
   await ensureInstalled({ development: true });
   const file = pathToFileURL(join(root, "node_modules", "@kubernetes", "client-node", "dist", "config.js"));
   return ((await import(file.href)) as typeof Official).KubeConfig;

@@ -5,6 +5,7 @@ import { takeBackup } from "../backup/run";
 import { parseOptions, usage } from "../backup/options";
 import { Api } from "../cluster/api";
 import { shownPath } from "../folders/user-path";
+import { callOf } from "../terminal/call";
 import { runProgram } from "../terminal/command-line";
 import { progressOn } from "../terminal/progress";
 
@@ -30,6 +31,6 @@ async function backUp(api: Api, file: string): Promise<"done" | "wrong"> {
   const counts = backup.sections.flatMap(({ type, objects }) => (objects.length > 0 ? [`${objects.length} ${type.resource}`] : []));
   console.log(`${backup.header.server} is in ${shownPath(file)}: ${counts.join(", ")}`);
   for (const line of backup.wrong) console.log(`  ${line}`);
-  if (backup.wrong.length > 0) console.log("The cluster contradicts itself (npm run check); the file has it as it is.");
+  if (backup.wrong.length > 0) console.log(`The cluster contradicts itself (${callOf("check")}); the file has it as it is.`);
   return backup.wrong.length > 0 ? "wrong" : "done";
 }

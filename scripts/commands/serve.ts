@@ -4,6 +4,7 @@ import { npmAbove } from "../serve/npm-above";
 import { parseOptions, usage } from "../serve/options";
 import { isEveryAddress } from "../serve/own-names";
 import { ownSignals } from "../serve/signals";
+import { callOf } from "../terminal/call";
 import { runProgram } from "../terminal/command-line";
 
 const NPM_INTERVAL_MS = 500;
@@ -25,7 +26,7 @@ const code = await runProgram({
         // In one write: a reader of one line has the other, too.
         console.log(`${ready}\nTry: kubectl --kubeconfig ${shownPath(folder.kubeconfigPath)} create service clusterip hello --tcp=80`);
       },
-      stopped: (folder) => console.log(`Stopped. The data is kept in ${shownPath(folder.path)}; npm start goes on with it.`),
+      stopped: (folder) => console.log(`Stopped. The data is kept in ${shownPath(folder.path)}; ${callOf("serve")} goes on with it.`),
     });
   },
 });

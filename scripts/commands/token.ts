@@ -1,6 +1,7 @@
 /** `npm run token`: tokens of a server's own users. */
-import { root } from "../running/root.mjs";
+import { isPackage, root } from "../running/root.mjs";
 import { runProgram } from "../terminal/command-line";
+import { UserError } from "../terminal/user-error";
 import { newAdmin } from "../token/new-admin";
 import { parseOptions, usage } from "../token/options";
 import { runTask, tableOf } from "../token/run";
@@ -18,6 +19,7 @@ await runProgram({
     }
     if (options.kind === "dev-vars") {
       const { makeDevVars } = await import("../token/dev-vars");
+      if (isPackage) throw new UserError("dev-vars: goes with a clone of the repository, where wrangler dev runs");
       console.log(await makeDevVars(root));
       return 0;
     }

@@ -1,12 +1,22 @@
 /** The second half of .ci/run, after `npm test`: tests that take longer or need more of the machine. */
 import { readFileSync } from "node:fs";
+import { delimiter } from "node:path";
 import { parseCommandLine, runProgram } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { checkWorkflows } from "./testing/check-workflows";
 import { endCommands, GO_WITHOUT_COLLECTION } from "./testing/commands";
 import { type Counts, oneFailed } from "./testing/counts";
 import { ensureClientPrograms } from "./testing/ensure-client-programs";
-import { ensureChromium, ensureDnsmasq, ensureHaproxy, ensureIp, ensureJq, ensureNft } from "./testing/ensure-debian-programs";
+import {
+  ensureChromium,
+  ensureDnsmasq,
+  ensureFish,
+  ensureHaproxy,
+  ensureIp,
+  ensureJq,
+  ensureNft,
+  ensureZsh,
+} from "./testing/ensure-debian-programs";
 import { ensureKubectl } from "./testing/ensure-kubectl";
 import { ensureMachinePrograms } from "./testing/ensure-machine-programs";
 import { ensureNodes, variablesFor } from "./testing/ensure-nodes";
@@ -82,6 +92,8 @@ await runProgram({
     const jq = ensureJq();
     const ip = ensureIp();
     const nft = ensureNft();
+    const zsh = ensureZsh();
+    const fish = ensureFish();
     const clients = ensureClientPrograms();
     const machinePrograms = ensureMachinePrograms({ isRelease });
     const otherNodes = ensureNodes();
@@ -100,6 +112,7 @@ await runProgram({
           env: {
             ...env,
             ...clients.env,
+            OTHER_NODES: otherNodes.nodes.map(({ command }) => command).join(delimiter),
             ...(chromium.command ? { CHROMIUM: chromium.command } : {}),
             ...(dnsmasq.command ? { DNSMASQ: dnsmasq.command } : {}),
             ...(haproxy.command ? { HAPROXY: haproxy.command } : {}),
@@ -144,6 +157,8 @@ await runProgram({
       jq.counts,
       ip.counts,
       nft.counts,
+      zsh.counts,
+      fish.counts,
       clients.counts,
       machinePrograms,
       otherNodes.counts,

@@ -7,6 +7,7 @@ import { addressWithin } from "../../src/clients/proxy/index";
 import { shownPath } from "../folders/user-path";
 import { targetFetch } from "../cluster/target-fetch";
 import { readIfThere } from "../serve/private-file";
+import { callOf } from "../terminal/call";
 import { UserError } from "../terminal/user-error";
 import type { DnsOptions } from "./options";
 
@@ -67,7 +68,7 @@ function placeOf(address: string, of: "clusterIP" | "endpoint", { listenPrefix, 
 export function assertReplaceable(file: string): void {
   const text = readIfThere(file);
   if (text && !text.startsWith(`${HOSTS_MARK}\n`))
-    throw new UserError(`--file ${shownPath(file)} was not made by npm run dns; choose another file, in a folder of its own`);
+    throw new UserError(`--file ${shownPath(file)} was not made by ${callOf("dns")}; choose another file, in a folder of its own`);
 }
 
 /** A reader sees the old text or the new one. Name servers leave files alone whose name begins with a dot. */

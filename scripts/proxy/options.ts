@@ -3,7 +3,8 @@ import { parseAddress } from "../../src/core/net/address";
 import type { Prefix } from "../../src/core/net/prefix";
 import type { ListenPlaces } from "../../src/clients/proxy/index";
 import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { parseCommandLine, prefixOf, wholeNumber } from "../terminal/command-line";
+import { beforeOptions, callOf } from "../terminal/call";
+import { parseCommandLine, prefixOf, type ProgramOptions, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 
 /** Where an HTTP server listens. */
@@ -38,7 +39,25 @@ const SECONDS_MAX = 86_400;
 /** As the server's PROXY_SYNC_PERIOD_SECONDS. */
 const SYNC_PERIOD_SECONDS_MAX = 3_600;
 
-export const usage = `Usage: npm run proxy -- --node NAME [options]
+const COMMAND = callOf("proxy");
+
+/** For `parseArgs`. */
+export const options = {
+  ...targetOptions,
+  node: { type: "string" },
+  "listen-prefix": { type: "string", default: "127.0.0.0/8" },
+  "listen-prefix-ipv6": { type: "string", default: "127.6.0.0/16" },
+  "node-port-address": { type: "string", multiple: true, default: ["127.0.0.1", "::1"] },
+  "dial-prefix": { type: "string" },
+  "low-port-offset": { type: "string", default: "10000" },
+  "udp-timeout": { type: "string", default: "60" },
+  "healthz-bind-address": { type: "string", default: "127.0.0.1:10256" },
+  "metrics-bind-address": { type: "string", default: "127.0.0.1:10249" },
+  "sync-period": { type: "string", default: "30" },
+  "no-reports": { type: "boolean", default: false },
+} satisfies ProgramOptions;
+
+export const usage = `Usage: ${beforeOptions(COMMAND)} --node NAME [options]
 
 Serves every ClusterIP and node port of a cluster on this machine's loopback addresses, TCP and UDP, without rights: for laptops, demonstrations
 and tests (docs/proxy.md). For a real node run kube-proxy. Works with any Kubernetes API server.
@@ -68,26 +87,13 @@ Exit code: 0 stopped, 1 it did not work, 2 wrong options.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<ProxyOptions | "help"> {
-  const parsed = parseCommandLine("npm run proxy", {
+  const parsed = parseCommandLine(COMMAND, {
     args,
-    options: {
-      ...targetOptions,
-      node: { type: "string" },
-      "listen-prefix": { type: "string", default: "127.0.0.0/8" },
-      "listen-prefix-ipv6": { type: "string", default: "127.6.0.0/16" },
-      "node-port-address": { type: "string", multiple: true, default: ["127.0.0.1", "::1"] },
-      "dial-prefix": { type: "string" },
-      "low-port-offset": { type: "string", default: "10000" },
-      "udp-timeout": { type: "string", default: "60" },
-      "healthz-bind-address": { type: "string", default: "127.0.0.1:10256" },
-      "metrics-bind-address": { type: "string", default: "127.0.0.1:10249" },
-      "sync-period": { type: "string", default: "30" },
-      "no-reports": { type: "boolean", default: false },
-    },
+    options,
   });
   if (parsed === "help") return "help";
   const { values } = parsed;
-  if (!values.node) throw new UserError("no --node NAME given (npm run proxy -- --help shows the options)");
+  if (!values.node) throw new UserError(`no --node NAME given (${beforeOptions(COMMAND)} --help shows the options)`);
   return {
     target: await targetOf(values),
     node: values.node,

@@ -3,7 +3,8 @@ import { locationNamed, locationOption, locationUsage } from "../cluster/locatio
 import { type Target, targetOf, targetOptions, targetUsage, type TargetValues } from "../cluster/target";
 import { userPath } from "../folders/user-path";
 import { UserError } from "../terminal/user-error";
-import { isJson, parseCommandLine } from "../terminal/command-line";
+import { beforeOptions, callOf } from "../terminal/call";
+import { isJson, parseCommandLine, type ProgramOptions } from "../terminal/command-line";
 
 export interface RestoreOptions {
   target: Target;
@@ -32,11 +33,27 @@ export interface RecoverOptions {
   json: boolean;
 }
 
-export const usage = `Usage: npm run restore -- --file FILE [options]
-       npm run restore -- --recover OBJECTS --as-of TIME [options]
-       npm run restore -- --recovered RESOURCES --as-of TIME [options]
+const COMMAND = callOf("restore");
 
-Makes an empty cluster the one that npm run backup wrote into FILE, with every address and node port, and checks it.
+/** For `parseArgs`. */
+export const options = {
+  ...targetOptions,
+  ...locationOption,
+  file: { type: "string" },
+  recover: { type: "string" },
+  bookmark: { type: "string" },
+  recovered: { type: "string" },
+  "as-of": { type: "string" },
+  resume: { type: "boolean", default: false },
+  "dry-run": { type: "boolean", default: false },
+  output: { type: "string", default: "text" },
+} satisfies ProgramOptions;
+
+export const usage = `Usage: ${beforeOptions(COMMAND)} --file FILE [options]
+       ${beforeOptions(COMMAND)} --recover OBJECTS --as-of TIME [options]
+       ${beforeOptions(COMMAND)} --recovered RESOURCES --as-of TIME [options]
+
+Makes an empty cluster the one that ${callOf("backup")} wrote into FILE, with every address and node port, and checks it.
 On Cloudflare: brings single objects back to an earlier time of the last 30 days (point-in-time recovery).
 After that, of stores: has them begin above every resourceVersion that clients have seen, so that clients list anew.
 
@@ -56,20 +73,9 @@ Exit code: 0 all of it is there, 1 something is not, and the report says what, 2
 
 /** Options from the arguments, or "help". Throws UserError with one line. */
 export async function parseOptions(args: string[]): Promise<RestoreOptions | RecoverOptions | RecoveryOptions | "help"> {
-  const parsed = parseCommandLine("npm run restore", {
+  const parsed = parseCommandLine(COMMAND, {
     args,
-    options: {
-      ...targetOptions,
-      ...locationOption,
-      file: { type: "string" },
-      recover: { type: "string" },
-      bookmark: { type: "string" },
-      recovered: { type: "string" },
-      "as-of": { type: "string" },
-      resume: { type: "boolean", default: false },
-      "dry-run": { type: "boolean", default: false },
-      output: { type: "string", default: "text" },
-    },
+    options,
   });
   if (parsed === "help") return "help";
   const { values } = parsed;
@@ -86,7 +92,7 @@ export async function parseOptions(args: string[]): Promise<RestoreOptions | Rec
       json: isJson(values.output),
     };
   }
-  if (!values.file) throw new UserError("no --file FILE given (npm run restore -- --help shows the options)");
+  if (!values.file) throw new UserError(`no --file FILE given (${beforeOptions(COMMAND)} --help shows the options)`);
   return {
     target: await targetOf(values),
     location: locationNamed(values.location),

@@ -3,7 +3,9 @@
  * from there.
  */
 import type { BuildFailure, BuildOptions } from "esbuild";
-import { root as project } from "../running/root.mjs";
+import { readFileSync } from "node:fs";
+import { PACKAGED_WORKER } from "../packaging/packaged";
+import { isPackage, root as project } from "../running/root.mjs";
 import { buildSync } from "../running/compiler.mjs";
 import { keep, KEPT_FOLDERS, readKept } from "../running/kept-files.mjs";
 import { areHashed, hashOfSources } from "../running/source-hash.mjs";
@@ -41,8 +43,9 @@ export interface Bundle {
   path: string | undefined;
 }
 
-/** `root`: the folder of the project. Throws UserError where it cannot be built. */
+/** `root`: the folder of the project. An installed package has one Worker, whatever the source says. Throws UserError where it cannot be built. */
 export function bundle(source: WorkerSource, keptIn: readonly string[] = KEPT_FOLDERS, root = project): Bundle {
+  if (isPackage) return { text: readFileSync(PACKAGED_WORKER, "utf8"), path: PACKAGED_WORKER };
   const { main } = source;
   const sources = { root, folders: FOLDERS };
   const options = optionsOf(source);

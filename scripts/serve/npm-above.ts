@@ -12,9 +12,13 @@ export interface NpmAbove {
   isGone(): boolean;
 }
 
-/** To be called as early as possible: who has died before cannot be told from who was never there. Without npm nobody is ever gone. */
+/**
+ * To be called as early as possible: who has died before cannot be told from who was never there. Without npm nobody is ever gone, unless whoever
+ * starts this program says that it ends with him (scripts/testing).
+ */
 export function npmAbove(): NpmAbove {
-  if (process.env["npm_lifecycle_event"] === undefined) return { isGone: () => false };
+  if ([process.env["npm_lifecycle_event"], process.env["SERVICENET_ENDS_WITH_PARENT"]].every((name) => name === undefined))
+    return { isGone: () => false };
   const { ppid } = process;
   const parent = rowOf(ppid);
   // A shell that runs a single command may have replaced itself: then the parent is npm.

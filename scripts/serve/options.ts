@@ -1,8 +1,10 @@
 /** The command line of `npm start`. */
 import { hostname } from "node:os";
-import { resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { userPath } from "../folders/user-path";
-import { oneOf, parseCommandLine, wholeNumber } from "../terminal/command-line";
+import { root } from "../running/root.mjs";
+import { beforeOptions, callOf } from "../terminal/call";
+import { oneOf, parseCommandLine, type ProgramOptions, wholeNumber } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 import { checkVars } from "./check-vars";
 import { type LogFormat, LOG_FORMATS } from "./log-lines";
@@ -35,7 +37,22 @@ const FAIR_REQUESTS_MIN = "3";
 const LEASE_RENEW_SECONDS = "10";
 const HOST_NAME = /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?(\.[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$/i;
 
-export const usage = `Usage: npm start -- [options]
+const COMMAND = callOf("serve");
+
+/** For `parseArgs`. */
+export const options = {
+  port: { type: "string", default: "8787" },
+  host: { type: "string", default: "127.0.0.1" },
+  "allowed-host": { type: "string", multiple: true, default: [] },
+  "data-dir": { type: "string" },
+  fresh: { type: "boolean", default: false },
+  "insecure-http": { type: "boolean", default: false },
+  var: { type: "string", multiple: true, default: [] },
+  config: { type: "string" },
+  log: { type: "string" },
+} satisfies ProgramOptions;
+
+export const usage = `Usage: ${beforeOptions(COMMAND)} [options]
 
 Serves Servicenet on this machine, with its data on disk. Speaks HTTPS with a certificate of its own CA, and asks for a token: the kubeconfig in the
 data folder has both, and so have its files ca.crt and admin-token.
@@ -59,24 +76,14 @@ Exit code: 0 stopped, 1 it did not work, 2 wrong options or variables.`;
 
 /** Options from the arguments, or "help". Throws UserError with one line, also for a configuration that the Worker would refuse. */
 export async function parseOptions(args: string[], isTerminal = process.stdout.isTTY): Promise<ServeOptions | "help"> {
-  const parsed = parseCommandLine("npm start", {
+  const parsed = parseCommandLine(COMMAND, {
     args,
-    options: {
-      port: { type: "string", default: "8787" },
-      host: { type: "string", default: "127.0.0.1" },
-      "allowed-host": { type: "string", multiple: true, default: [] },
-      "data-dir": { type: "string" },
-      fresh: { type: "boolean", default: false },
-      "insecure-http": { type: "boolean", default: false },
-      var: { type: "string", multiple: true, default: [] },
-      config: { type: "string" },
-      log: { type: "string", default: isTerminal ? "text" : "json" },
-    },
+    options,
   });
   if (parsed === "help") return "help";
   const { values } = parsed;
   const port = wholeNumber("--port", values.port, 0, PORT_MAX);
-  const log = oneOf("--log", values.log, LOG_FORMATS);
+  const log = oneOf("--log", values.log ?? (isTerminal ? "text" : "json"), LOG_FORMATS);
   const allowedHosts = values["allowed-host"].map(hostName);
   const vars = varsOf(values.var);
   const { host, "insecure-http": isInsecure } = values;
@@ -84,13 +91,18 @@ export async function parseOptions(args: string[], isTerminal = process.stdout.i
     throw new UserError(`--insecure-http: not on ${host}; plain HTTP without credentials is for loopback alone`);
   // Help and wrong options need nothing of it.
   const { readRuntimeConfig } = await import("./runtime");
-  const read = readRuntimeConfig(values.config === undefined ? "wrangler.toml" : userPath(values.config), vars);
+  const read = readRuntimeConfig(values.config === undefined ? ownConfig() : userPath(values.config), vars);
   const addressed = withOwn("HOST_NAME", hostname, withOwn("ADVERTISE_ADDRESSES", ownAddress, read, vars), vars);
   const fair = withOwn("FAIR_REQUESTS_MIN", () => FAIR_REQUESTS_MIN, addressed, vars);
   const config = withOwn("APISERVER_LEASE_RENEW_SECONDS", () => LEASE_RENEW_SECONDS, fair, vars);
   const { apiServerLeaseRenewSeconds: renewSeconds } = checkVars(config.vars);
   const dataFolder = resolve(values["data-dir"] === undefined ? ".servicenet" : userPath(values["data-dir"]));
   return { host, port, allowedHosts, dataFolder, fresh: values.fresh, isInsecure, config, log, renewSeconds };
+}
+
+/** The configuration of the project, wherever the program was called. */
+function ownConfig(): string {
+  return relative(process.cwd(), join(root, "wrangler.toml"));
 }
 
 /** The variable has what this machine says, unless the command line or the configuration has something else, or says that there is nothing. */

@@ -9,6 +9,7 @@ import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import type { WorkerOptions } from "miniflare";
 import { diskFaultIn } from "../../src/core/base/disk-fault";
+import { callOf } from "../terminal/call";
 import { UserError } from "../terminal/user-error";
 import { bundle } from "./bundle";
 import { type LogFormat, printLog, ToldFaults } from "./log-lines";
@@ -80,7 +81,8 @@ export interface LocalRuntime {
 
 /** Bundles the Worker and sets its runtime in motion. The port must be free. Throws UserError where a disk refuses a file. */
 export function createRuntime(config: RuntimeConfig, listen: Listen, log: RuntimeLog): LocalRuntime {
-  if (process.platform === "win32") throw new UserError("npm start needs Unix sockets, which workerd does not have on Windows; use WSL");
+  if (process.platform === "win32")
+    throw new UserError(`${callOf("serve")} needs Unix sockets, which workerd does not have on Windows; use WSL`);
   const code = bundle(config);
   const files = new RuntimeFiles(listen.dataPath);
   try {

@@ -1,18 +1,22 @@
 /** Command lines and exit codes of all programs. */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { parsePrefix, type Prefix, prefixErrorText } from "../../src/core/net/prefix";
+import { beforeOptions } from "./call";
 import { UserError } from "./user-error";
 
 /** Exit code of a wrong call. */
 const EXIT_USAGE = 2;
 const EXIT_FAILURE = 1;
 
+/** For `parseArgs`: name -> what it is. */
+export type ProgramOptions = NonNullable<ParseArgsConfig["options"]>;
+
 type ParsedCommandLine<T extends ParseArgsConfig> = ReturnType<typeof parseArgs<T>>;
 
 /**
  * The options and other arguments, or "help" where `--help` is among them. Throws UserError with one line that says how to get help.
  *
- * @param command as the user types it, `npm run check`
+ * @param command as the user types it (call.ts)
  * @param config of node:util's parseArgs; `args` are the arguments without the program itself
  */
 export function parseCommandLine<T extends ParseArgsConfig & { args: string[] }>(
@@ -26,7 +30,7 @@ export function parseCommandLine<T extends ParseArgsConfig & { args: string[] }>
   } catch (error) {
     refuseOptionsOfNpm(command, config);
     const [reason = ""] = messageOf(error).split(/\n|\. /);
-    throw new UserError(`${reason} (${command} -- --help shows the options)`);
+    throw new UserError(`${reason} (${beforeOptions(command)} --help shows the options)`);
   }
   refuseOptionsOfNpm(command, config);
   return parsed;
@@ -39,7 +43,8 @@ function asksForHelp(args: readonly string[]): boolean {
 
 /** npm takes options for itself that stand before a `--`, and gives them to the program as variables. */
 function refuseOptionsOfNpm(command: string, { args, options = {} }: ParseArgsConfig & { args: string[] }): void {
-  if (process.env["npm_lifecycle_event"] === undefined) return;
+  // npx leaves to its command what stands behind the name.
+  if (process.env["npm_lifecycle_event"] === undefined || command.startsWith("servicenet ")) return;
   for (const [name, { type }] of Object.entries(options)) {
     const taken = process.env[`npm_config_${name.replaceAll("-", "_")}`];
     if (!taken || args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`))) continue;

@@ -1,8 +1,9 @@
 /** The command line of `npm run token`. */
 import { validateDNS1123Subdomain } from "../../src/api/meta/names";
 import { AGENT_PREFIX, AGENTS, NODE_PREFIX, NODES } from "../../src/access/identity/user";
-import { type Target, targetOf, targetOptions, targetUsage } from "../cluster/target";
-import { isJson, parseCommandLine } from "../terminal/command-line";
+import { serverOf, serverUsage, type Target, targetOptions } from "../cluster/target";
+import { beforeOptions, callOf } from "../terminal/call";
+import { isJson, parseCommandLine, type ProgramOptions } from "../terminal/command-line";
 import { UserError } from "../terminal/user-error";
 
 export interface CreateTask {
@@ -25,15 +26,32 @@ export type TokenTask =
 
 export type TokenOptions = { kind: "new-admin" } | { kind: "dev-vars" } | { kind: "ask"; target: Target; task: TokenTask; json: boolean };
 
-const COMMAND = "npm run token";
+const COMMAND = callOf("token");
+const CALL = beforeOptions(COMMAND);
 /** the year 10000 */
 const TIME_MAX_MS = 253_402_300_800_000;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export const usage = `Usage: ${COMMAND} -- create USER [options]
-       ${COMMAND} -- create agent NAME | create node NAME [options]
-       ${COMMAND} -- list | rotate ID | revoke ID [options]
-       ${COMMAND} -- new-admin | dev-vars
+/** For `parseArgs`. */
+export const options = {
+  ...targetOptions,
+  cluster: { type: "string", multiple: true },
+  group: { type: "string", multiple: true },
+  namespaces: { type: "string" },
+  labels: { type: "string" },
+  expires: { type: "string" },
+  grace: { type: "string" },
+  description: { type: "string" },
+  output: { type: "string", default: "text" },
+} satisfies ProgramOptions;
+
+/** What it does. */
+export const TOKEN_COMMANDS = ["create", "list", "rotate", "revoke", "new-admin", "dev-vars"];
+
+export const usage = `Usage: ${CALL} create USER [options]
+       ${CALL} create agent NAME | create node NAME [options]
+       ${CALL} list | rotate ID | revoke ID [options]
+       ${CALL} new-admin | dev-vars
 
 Tokens of this server's own users. The text of a token is printed once, on the standard output: the server keeps a salted hash of it.
 
@@ -53,10 +71,7 @@ Tokens of this server's own users. The text of a token is printed once, on the s
   new-admin           prints a token of system:masters, and the line for \`wrangler secret put ADMIN_TOKEN_HASHES\`; asks no server
   dev-vars            makes .dev.vars with an administrator, and .servicenet-dev, for \`npx wrangler dev\` (docs/deploy.md); asks no server
 
-${targetUsage
-  .split("\n")
-  .filter((line) => !line.startsWith("  --cluster"))
-  .join("\n")}
+${serverUsage}
   --output FORMAT     text or json
   --help              this text
 
@@ -67,17 +82,7 @@ export async function parseOptions(args: string[]): Promise<TokenOptions | "help
   const parsed = parseCommandLine(COMMAND, {
     args,
     allowPositionals: true,
-    options: {
-      ...targetOptions,
-      cluster: { type: "string", multiple: true },
-      group: { type: "string", multiple: true },
-      namespaces: { type: "string" },
-      labels: { type: "string" },
-      expires: { type: "string" },
-      grace: { type: "string" },
-      description: { type: "string" },
-      output: { type: "string", default: "text" },
-    },
+    options,
   });
   if (parsed === "help") return "help";
   const { values, positionals } = parsed;
@@ -90,8 +95,7 @@ export async function parseOptions(args: string[]): Promise<TokenOptions | "help
     return { kind: command };
   }
   const task = taskOf(command, names, values);
-  const target = await targetOf({ ...values, cluster: undefined });
-  return { kind: "ask", target: { ...target, url: target.url.replace(/\/clusters\/[^/]+$/, "") }, task, json };
+  return { kind: "ask", target: await serverOf(values), task, json };
 }
 
 interface TaskValues {
@@ -123,7 +127,7 @@ function taskOf(command: string | undefined, names: readonly string[], values: T
     case "revoke":
       return { kind: "revoke", id: onlyOf(command, names) };
     default:
-      throw new UserError(`${command ?? "no command given"}: must be one of create, list, rotate, revoke, new-admin, dev-vars`);
+      throw new UserError(`${command ?? "no command given"}: must be one of ${TOKEN_COMMANDS.join(", ")}`);
   }
 }
 

@@ -2,6 +2,7 @@
 import { send } from "../cluster/send";
 import type { Target } from "../cluster/target";
 import { WrongScheme } from "../cluster/wrong-scheme";
+import { textTable } from "../terminal/table";
 import { UserError } from "../terminal/user-error";
 import type { TokenTask } from "./options";
 
@@ -73,13 +74,5 @@ export function tableOf(tokens: readonly ShownToken[]): string {
     lastUsed ?? "-",
     description || "-",
   ]);
-  const widths = COLUMNS.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)));
-  return [COLUMNS, ...rows]
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-        .join("   ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return textTable(COLUMNS, rows);
 }

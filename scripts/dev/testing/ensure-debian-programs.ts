@@ -1,5 +1,5 @@
 /** Programs for the tests on a machine that has none: those of Debian's packages. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { findChromium } from "./chromium";
 import { findDnsmasq } from "./dnsmasq";
 import { findHaproxy, findJq } from "./haproxy";
@@ -36,6 +36,19 @@ export function ensureIp(): Found {
 /** For kube-proxy. */
 export function ensureNft(): Found {
   return ensure({ name: "nft", debianPackage: "nftables", find: findNft });
+}
+
+/** For completion. */
+export function ensureZsh(): Found {
+  return ensure({ name: "zsh", debianPackage: "zsh", find: () => onPath("zsh") });
+}
+
+export function ensureFish(): Found {
+  return ensure({ name: "fish", debianPackage: "fish", find: () => onPath("fish") });
+}
+
+function onPath(name: string): string | undefined {
+  return spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0 ? name : undefined;
 }
 
 interface Wanted {

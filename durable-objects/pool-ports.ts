@@ -1,5 +1,5 @@
 /** What the stores of pools, of their addresses, and of ServiceCIDRs have besides: that of addresses knows all pools, the others ask it before they change. */
-import { type AddressClaim, type AddressPool, type PoolKey, partsOfPoolKey } from "../src/api/registry/ipam/ipam";
+import { type AddressClaim, type AddressPool, type PoolKey, partsOfPoolKey, POOL_KINDS } from "../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../src/api/registry/ipam/definitions";
 import { readObject } from "../src/api/meta/read-object";
 import { qualifiedResource } from "../src/api/meta/status";
@@ -58,8 +58,8 @@ export function poolPorts(
     });
     return { pools: book, balancers, extended: (inner) => balancers.around(inner) };
   }
-  const kind = definition === poolDefinitions.InClusterIPPool ? "InClusterIPPool" : "GlobalInClusterIPPool";
-  if (definition !== poolDefinitions[kind]) return {};
+  const kind = POOL_KINDS.find((one) => definition === poolDefinitions[one]);
+  if (!kind) return {};
   const guarded = new GuardedPools({
     ...{ clock, random, definition, kind },
     book: () => poolBook(env, cluster),

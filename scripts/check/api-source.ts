@@ -10,8 +10,15 @@ import {
   type ObservedServiceCIDR,
 } from "../../src/tools/check/observed";
 import type { NodePortsView } from "../../src/tools/check/node-port-rows";
-import { observedClaim, observedPool, observedPoolAddress, type ObservedPools, POOL_ADDRESS } from "../../src/tools/check/pools";
-import type { AddressPool } from "../../src/api/registry/ipam/ipam";
+import {
+  observedClaim,
+  observedPool,
+  type ObservedPool,
+  observedPoolAddress,
+  type ObservedPools,
+  POOL_ADDRESS,
+} from "../../src/tools/check/pools";
+import { type AddressPool, POOL_KINDS } from "../../src/api/registry/ipam/ipam";
 import type { SliceControllerView } from "../../src/tools/check/slices";
 import { advertisedIn } from "../../src/tools/check/surroundings";
 import type { ServiceEndpoint } from "../../src/tools/check/wanted-endpoints";
@@ -81,18 +88,21 @@ function each<T, U>(observed: (object: T) => U): (object: T) => U[] {
 /** Pools come before what is taken from them, and addresses are told to their claims. A part of the server whose release has no pools has none. */
 async function poolsOf(api: Api): Promise<ObservedPools | undefined> {
   if ((await api.getOfThisRelease(`${POOLS_PATH}/inclusterippools?limit=1`)).code === 503) return undefined;
-  const poolsOfKind = (kind: "InClusterIPPool" | "GlobalInClusterIPPool") =>
-    readable(api, kind, `${POOLS_PATH}/${kind.toLowerCase()}s`, (pool: AddressPool) => [observedPool(kind, pool)]);
-  const namespaced = await poolsOfKind("InClusterIPPool");
-  const global = await poolsOfKind("GlobalInClusterIPPool");
+  const pools: Listed<ObservedPool>[] = [];
+  for (const kind of POOL_KINDS) {
+    const path = `${POOLS_PATH}/${kind.toLowerCase()}s`;
+    const listed = await readable(api, kind, path, (pool: AddressPool) => [observedPool(kind, pool)]);
+    if (!listed) return undefined;
+    pools.push(listed);
+  }
   const claims = await readable(api, "IPAddressClaim", `${CLAIMS_PATH}/ipaddressclaims`, each(observedClaim));
   const addresses = await readable(api, POOL_ADDRESS, `${CLAIMS_PATH}/ipaddresses`, each(observedPoolAddress));
-  if (!namespaced || !global || !claims || !addresses) return undefined;
+  if (!claims || !addresses) return undefined;
   return {
-    pools: [...namespaced.objects, ...global.objects],
+    pools: pools.flatMap(({ objects }) => objects),
     claims: claims.objects,
     addresses: addresses.objects,
-    unreadable: [namespaced, global, claims, addresses].flatMap(({ unreadable }) => unreadable),
+    unreadable: [...pools, claims, addresses].flatMap(({ unreadable }) => unreadable),
   };
 }
 

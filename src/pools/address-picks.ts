@@ -1,14 +1,15 @@
-/** Addresses that were picked for claims, until their objects are heard of, and those that the store has refused. Memory alone. */
+/** Addresses, and prefixes, that were picked for claims, until their objects are heard of, and those that the store has refused. Memory alone. */
 import type { PoolKey } from "../api/registry/ipam/ipam";
 import { leastOf } from "../core/base/extremes";
+import type { Block } from "../core/net/block";
 import type { PoolSpaces } from "./known-pools";
 
-/** An address that was picked for a claim. */
+/** What was picked for a claim. */
 export interface AddressPick {
   /** of the claim */
   readonly uid: string;
   readonly pool: PoolKey;
-  readonly place: bigint;
+  readonly block: Block;
 }
 
 /** Claims whose addresses are under way or unheard of. Those behind them wait for a later pass. */
@@ -28,19 +29,22 @@ export class AddressPicks {
     return this.#picks.has(key);
   }
 
-  /** The place that the claim is to have: the one that it was to have before, if that is not lost. undefined = none is free, or too many are under way. */
-  pick(key: string, uid: string, pool: PoolKey): bigint | undefined {
+  /**
+   * What the claim is to have, 2^bits addresses or a unit of the pool: the same as before, if that is not lost. undefined = there is no room, or too many
+   * picks are under way.
+   */
+  pick(key: string, uid: string, pool: PoolKey, bits: number): Block | undefined {
     const space = this.spaces.of(pool);
     const earlier = this.#picks.get(key);
     const isSame = earlier?.uid === uid && earlier.pool === pool;
-    if (isSame && space.gives(earlier.place) && space.holder(earlier.place) === key) return earlier.place;
+    if (isSame && space.gives(earlier.block) && space.isHeldBy(earlier.block, key)) return earlier.block;
     this.drop(key);
     if (this.#picks.size >= PICKS_MAX) return undefined;
-    const place = space.lowest();
-    if (place === undefined) return undefined;
-    space.take(place, key);
-    this.#picks.set(key, { uid, pool, place });
-    return place;
+    const block = space.next(bits);
+    if (!block) return undefined;
+    space.take(block, key);
+    this.#picks.set(key, { uid, pool, block });
+    return block;
   }
 
   /** The pick came to nothing. */
@@ -48,7 +52,7 @@ export class AddressPicks {
     const picked = this.#picks.get(key);
     if (!picked) return;
     this.#picks.delete(key);
-    this.spaces.of(picked.pool).release(picked.place, key);
+    this.spaces.of(picked.pool).release(picked.block, key);
   }
 
   /** As `drop`, and the address is not proposed again at once. */
@@ -56,7 +60,7 @@ export class AddressPicks {
     const picked = this.#picks.get(key);
     this.drop(key);
     if (!picked) return;
-    this.spaces.of(picked.pool).bar(picked.place);
+    this.spaces.of(picked.pool).bar(picked.block);
     if (!this.#barredUntil.has(picked.pool)) this.#barredUntil.set(picked.pool, now + BARRED_MS);
   }
 

@@ -1,7 +1,7 @@
 /** What the status of a claim says. Reasons: Cluster API's (api/ipam/v1beta2); a condition keeps the time of its last change. */
 import type { Condition } from "../api/meta/kubernetes";
 import { rfc3339Seconds } from "../api/meta/time";
-import { type AddressClaim, type EarlierCondition, type PoolKey, poolText } from "../api/registry/ipam/ipam";
+import { type AddressClaim, type EarlierCondition, isPrefixPool, partsOfPoolKey, type PoolKey, poolText } from "../api/registry/ipam/ipam";
 import { READY } from "./known-pools";
 
 export type ClaimFinding = Pick<Condition, "status" | "reason" | "message">;
@@ -18,12 +18,18 @@ export function noPool(pool: PoolKey, isDeleted: boolean): ClaimFinding {
   return { status: "False", reason: "PoolNotReady", message: `${poolText(pool)} ${why}` };
 }
 
-export function exhausted(pool: PoolKey): ClaimFinding {
-  return { status: "False", reason: "PoolExhausted", message: `no address available in ${poolText(pool)}` };
+/** @param length that the claim asks for */
+export function exhausted(pool: PoolKey, length: number | undefined): ClaimFinding {
+  const missing = isPrefixPool(partsOfPoolKey(pool).kind) ? (length === undefined ? "prefix" : `prefix of length ${length}`) : "address";
+  return { status: "False", reason: "PoolExhausted", message: `no ${missing} available in ${poolText(pool)}` };
 }
 
 export function allRefused(pool: PoolKey): ClaimFinding {
-  return failed(`the store of addresses refuses the free addresses of ${poolText(pool)}`);
+  return failed(`the store of addresses refuses what is free in ${poolText(pool)}`);
+}
+
+export function tooLong(pool: PoolKey, length: number, unit: number): ClaimFinding {
+  return failed(`${poolText(pool)} gives out prefixes of length ${unit}, and none of length ${length}`);
 }
 
 export function failed(message: string): ClaimFinding {

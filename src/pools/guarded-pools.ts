@@ -4,9 +4,17 @@
  * claim, so that a range that comes at once meets it (guarded-ranges.ts).
  */
 import { invalidValue } from "../api/meta/field-errors";
-import { invalid, serviceUnavailable, type Status } from "../api/meta/status";
+import { badRequest, invalid, serviceUnavailable, type Status } from "../api/meta/status";
 import { semanticEqual } from "../api/meta/equality";
-import { type AddressPool, KEEP_OUT_OF_RANGE, keyOfPool, NAT_DOMAIN, type PoolKind, SKIP_DELETE_CHECK } from "../api/registry/ipam/ipam";
+import {
+  type AddressPool,
+  isPrefixPool,
+  KEEP_OUT_OF_RANGE,
+  keyOfPool,
+  NAT_DOMAIN,
+  type PoolKind,
+  SKIP_DELETE_CHECK,
+} from "../api/registry/ipam/ipam";
 import { BALANCER_ANNOTATIONS } from "../api/registry/ipam/load-balancer";
 import type { ResourceDefinition } from "../api/registry/resource";
 import type { PoolQuestion, RangeOfServices } from "../api/rpc/pool-book";
@@ -31,6 +39,8 @@ export interface GuardedPoolsPorts extends AskedBookPorts {
 }
 
 type Wish = PoolQuestion & { does: "claim" | "close" };
+/** of each kind by itself */
+type Untokened<W> = W extends Wish ? Omit<W, "token"> : never;
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -46,6 +56,8 @@ export class GuardedPools {
       ...forwarded(inner),
       admit: (change, operation) => {
         const wish = this.#wishOf(change);
+        if (wish?.does === "claim" && wish.before && wish.before.unit !== wish.facts.unit)
+          return { kind: "refuse", status: badRequest("spec.allocationPrefixLength is immutable") };
         if (wish && this.#claimed.get(operation)?.wish !== JSON.stringify(wish))
           return { kind: "wait", supply: () => this.#ask(wish, change, operation) };
         return inner.admit?.(change, operation) ?? { kind: "go" };
@@ -63,12 +75,12 @@ export class GuardedPools {
   }
 
   /** What the change has to claim; undefined = it changes nothing that others meet. */
-  #wishOf({ after, before, dryRun }: ProposedChange): Omit<Wish, "token"> | undefined {
+  #wishOf({ after, before, dryRun }: ProposedChange): Untokened<Wish> | undefined {
     const pool = (after ?? before) as AddressPool;
     const key = keyOfPool(this.ports.kind, pool);
     if (before && !before.metadata?.deletionTimestamp && (!after || after.metadata?.deletionTimestamp)) {
       const inUse = before.metadata?.annotations?.[SKIP_DELETE_CHECK] !== undefined;
-      return { does: "close", pool: key, facts: factsOf(before), inUse, dryRun } as Omit<Wish, "token">;
+      return { does: "close", pool: key, facts: factsOf(before), inUse, dryRun };
     }
     if (!after) return undefined;
     // Most writes are of the status: their entries are not read.
@@ -77,20 +89,18 @@ export class GuardedPools {
     const earlier = before ? factsOf(before) : null;
     if (earlier && sameFacts(facts, earlier)) return undefined;
     const closed = after.metadata?.deletionTimestamp !== undefined;
-    return { does: "claim", pool: key, facts, before: earlier, closed, dryRun } as Omit<Wish, "token">;
+    return { does: "claim", pool: key, facts, before: earlier, closed, dryRun };
   }
 
-  async #ask<Supply>(
-    wish: Omit<Wish, "token">,
-    { after, before }: ProposedChange,
-    operation: Operation<Supply>,
-  ): Promise<Status | undefined> {
+  async #ask<Supply>(wish: Untokened<Wish>, { after, before }: ProposedChange, operation: Operation<Supply>): Promise<Status | undefined> {
     // A write whose wish changes between its turns is one write for the book.
     const earlier = this.#claimed.get(operation);
     const question = { ...wish, token: earlier?.question.token ?? this.ports.random.uuid() } as Wish;
     const pool = (after ?? before) as AddressPool;
-    const addresses = pool.spec?.addresses ?? [];
-    const of = { definition: this.ports.definition, name: pool.metadata?.name ?? "", addresses };
+    const isOfPrefixes = isPrefixPool(this.ports.kind);
+    const entries = (isOfPrefixes ? pool.spec?.prefixes : pool.spec?.addresses) ?? [];
+    const field = isOfPrefixes ? "spec.prefixes" : "spec.addresses";
+    const of = { definition: this.ports.definition, name: pool.metadata?.name ?? "", field, entries };
     try {
       // Before the pool gives anything, so that no status has an address of it that nobody took.
       if (!question.dryRun && question.does === "claim" && question.facts.loadBalancer && !question.before?.loadBalancer)
@@ -105,7 +115,7 @@ export class GuardedPools {
       // Of two that come at once each may meet the other (guarded-ranges.ts).
       return range.isUnderWay
         ? serviceUnavailable(`the pool overlaps with ${range.text}, whose write is under way, try again later`, RETRY_AFTER_SECONDS)
-        : invalid(of.definition, of.name, [invalidValue("spec.addresses", addresses, `overlaps with ${range.text}`)]);
+        : invalid(of.definition, of.name, [invalidValue(field, entries, `overlaps with ${range.text}`)]);
     } catch (error) {
       if (isProgramFault(error)) throw error;
       return serviceUnavailable("the pools of the cluster cannot be compared now, try again later", RETRY_AFTER_SECONDS);

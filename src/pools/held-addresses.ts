@@ -1,17 +1,28 @@
 /**
- * Which IPAddress objects hold which addresses of which pools, those of somebody else's pools included: they are addresses, too. Memory alone: it is read
- * from the objects, in the same storage.
+ * Which IPAddress objects hold which addresses of which pools, those of somebody else's pools included: they are addresses, too. What an object of a pool of
+ * prefixes holds is the whole prefix. Memory alone: it is read from the objects, in the same storage.
  */
-import { type PoolAddress, type PoolKey, poolKeyOf } from "../api/registry/ipam/ipam";
+import { isPrefixPool, partsOfPoolKey, type PoolAddress, type PoolKey, poolKeyOf } from "../api/registry/ipam/ipam";
 import { keyOf } from "../api/meta/object-key";
-import { parseAddress } from "../core/net/address";
-import type { Family } from "../core/net/family";
+import { type Block, blockAround } from "../core/net/block";
+import { BlockSet } from "../core/net/block-set";
+import { formatAddress, parseAddress } from "../core/net/address";
+import { type Family, widthOf } from "../core/net/family";
+import type { Interval } from "../core/net/interval";
+import { formatPrefix, lastOf, prefixAround } from "../core/net/prefix";
 
-export interface PoolHolding {
+/** Addresses that one object may hold. */
+export interface HeldPlace {
+  readonly family: Family;
+  /** the first of them */
+  readonly value: bigint;
+  /** of their prefix; that of the family's width = one address */
+  readonly length: number;
+}
+
+export interface PoolHolding extends HeldPlace {
   readonly key: string;
   readonly pool: PoolKey;
-  readonly family: Family;
-  readonly value: bigint;
   /** The pool is somebody else's. */
   readonly isForeign?: true;
 }
@@ -21,7 +32,12 @@ export function heldBy(object: PoolAddress): PoolHolding | undefined {
   const pool = poolKeyOf(object.spec?.poolRef, object.metadata?.namespace);
   const address = parseAddress(object.spec?.address ?? "");
   if (pool === undefined || !address.ok) return undefined;
-  return { key: keyOf(object), pool, family: address.value.family, value: address.value.value };
+  const { family, value } = address.value;
+  const width = widthOf(family);
+  const { prefix = width } = object.spec ?? {};
+  // What is stored may be damaged.
+  const length = isPrefixPool(partsOfPoolKey(pool).kind) && prefix >= 0 && prefix < width ? prefix : width;
+  return { key: keyOf(object), pool, family, value: prefixAround(family, value, length).base, length };
 }
 
 /** Also of a pool of somebody else, whose key begins with kind and group; undefined = the object has no address. */
@@ -30,23 +46,34 @@ export function holdingOf(object: PoolAddress): PoolHolding | undefined {
   if (own) return own;
   const address = parseAddress(object.spec?.address ?? "");
   if (!address.ok) return undefined;
+  const { family, value } = address.value;
   const { kind = "", apiGroup = "", name = "" } = object.spec?.poolRef ?? {};
   const pool = `${kind}.${apiGroup}/${object.metadata?.namespace ?? ""}/${name}`;
-  return { key: keyOf(object), pool, family: address.value.family, value: address.value.value, isForeign: true };
+  return { key: keyOf(object), pool, family, value, length: widthOf(family), isForeign: true };
+}
+
+export function addressesOf({ family, value, length }: HeldPlace): Interval {
+  return { first: value, last: lastOf({ family, base: value, length }) };
+}
+
+/** As messages name it: an address, or a prefix. */
+export function placeText({ family, value, length }: HeldPlace): string {
+  return length === widthOf(family) ? formatAddress(family, value) : formatPrefix({ family, base: value, length });
 }
 
 export class HeldAddresses {
   readonly #byKey = new Map<string, PoolHolding>();
-  readonly #byValue = new Map<string, Set<PoolHolding>>();
+  readonly #byPlace = new Map<string, Set<PoolHolding>>();
+  readonly #places = new BlockSet();
   readonly #byPool = new Map<PoolKey, Set<PoolHolding>>();
 
   get all(): Iterable<PoolHolding> {
     return this.#byKey.values();
   }
 
-  /** those that have this address */
-  having({ family, value }: Pick<PoolHolding, "family" | "value">): Iterable<PoolHolding> {
-    return this.#byValue.get(`${family}/${value}`) ?? [];
+  /** those that have an address of these */
+  *having(place: HeldPlace): Iterable<PoolHolding> {
+    for (const block of this.#places.overlapping(blockOf(place))) yield* this.#byPlace.get(textOf(block)) ?? [];
   }
 
   of(pool: PoolKey): ReadonlySet<PoolHolding> {
@@ -58,14 +85,26 @@ export class HeldAddresses {
     const before = this.#byKey.get(key);
     if (before) {
       this.#byKey.delete(key);
-      drop(this.#byValue, `${before.family}/${before.value}`, before);
+      const block = blockOf(before);
+      drop(this.#byPlace, textOf(block), before);
+      if (!this.#byPlace.has(textOf(block))) this.#places.delete(block);
       drop(this.#byPool, before.pool, before);
     }
     if (!held) return;
     this.#byKey.set(key, held);
-    add(this.#byValue, `${held.family}/${held.value}`, held);
+    const block = blockOf(held);
+    add(this.#byPlace, textOf(block), held);
+    this.#places.add(block);
     add(this.#byPool, held.pool, held);
   }
+}
+
+function blockOf({ family, value, length }: HeldPlace): Block {
+  return blockAround(family, value, length);
+}
+
+function textOf({ first, bits }: Block): string {
+  return `${first}/${bits}`;
 }
 
 function add(map: Map<string, Set<PoolHolding>>, key: string, held: PoolHolding): void {

@@ -1,11 +1,13 @@
-/** What the controller of pools knows of pools, claims and addresses: facts, and beside them which addresses of each pool are free. */
+/** What the controller of pools knows of pools, claims and addresses: facts, and beside them what of each pool is free. */
 import type { KubeObject } from "../api/meta/kubernetes";
 import {
   ADDRESS_FINALIZER,
   type AddressClaim,
   type AddressPool,
+  askedLength,
   CLAIM_FINALIZER,
   isPaused,
+  isPrefixPool,
   keyOfPool,
   partsOfPoolKey,
   POOL_FINALIZER,
@@ -17,27 +19,35 @@ import {
 } from "../api/registry/ipam/ipam";
 import type { PoolFacts } from "../api/rpc/pool-book";
 import { serviceHolding } from "../api/registry/ipam/service-row";
-import { integerOf } from "../core/encoding/exact-json";
 import { formatAddress } from "../core/net/address";
-import type { Family } from "../core/net/family";
+import { type Block, blockAround, intervalOnLine, prefixOf } from "../core/net/block";
+import { type Family, widthOf } from "../core/net/family";
 import { type FactRows, KeptFacts } from "../controllers/followed/kept-facts";
-import { FreeAddresses } from "./free-addresses";
+import { FreePrefixes } from "./free-prefixes";
 import { heldBy } from "./held-addresses";
 import { factsOf, intervalsOf } from "./pool-facts";
+import { AddressSpace, type PoolSpace } from "./pool-space";
 
 export const READY = "Ready";
-const INT64_MAX = 2n ** 63n - 1n;
 /** where the addresses of IPv6 begin on the line that both families share */
 const IPV6_FROM = 1n << 32n;
 
-/** An address on the line of both families: the same number of the other family is another place. */
+/** As rows keep an address: on a line of both families, where the same number of the other family is another place. */
 function placeOf(family: Family, value: bigint): bigint {
   return family === "IPv4" ? value : IPV6_FROM + value;
 }
 
-/** The text of the address at a place. */
-export function addressAt(place: bigint): string {
-  return place < IPV6_FROM ? formatAddress("IPv4", place) : formatAddress("IPv6", place - IPV6_FROM);
+/** What somebody has at a place. */
+export function blockOf({ place = "0", length }: Pick<AddressFacts, "place" | "length">): Block {
+  const value = BigInt(place);
+  const family = value < IPV6_FROM ? "IPv4" : "IPv6";
+  return blockAround(family, family === "IPv4" ? value : value - IPV6_FROM, length ?? widthOf(family));
+}
+
+/** The text of the first address of a block. */
+export function addressAt(block: Block): string {
+  const { family, base } = prefixOf(block);
+  return formatAddress(family, base);
 }
 
 /** `ready`: status and reason of its condition. `has`: the address that its status names. */
@@ -50,6 +60,8 @@ export interface ClaimFacts {
   readonly has?: string;
   readonly ready?: string;
   readonly isPaused?: true;
+  /** of the prefix that it asks for; absent = that of its pool */
+  readonly length?: number;
 }
 
 export interface AddressFacts {
@@ -59,6 +71,8 @@ export interface AddressFacts {
   readonly owner?: string;
   /** see `placeOf` */
   readonly place?: string;
+  /** of the prefix that it has; absent = it has one address */
+  readonly length?: number;
   /** It names another claim than that of its own name. */
   readonly isForOther?: true;
   /** A Service of type LoadBalancer has it: it is no matter of claims. */
@@ -71,6 +85,7 @@ export interface AddressFacts {
 export interface KnownPool {
   readonly uid: string;
   readonly facts: PoolFacts;
+  /** of the network of its addresses */
   readonly prefix: number;
   readonly gateway?: string;
   readonly graceMs: number;
@@ -86,6 +101,7 @@ export function claimFacts(claim: AddressClaim): ClaimFacts | undefined {
   if (pool === undefined) return undefined;
   const condition = status?.conditions?.find(({ type }) => type === READY);
   const has = status?.addressRef?.name;
+  const length = isPrefixPool(partsOfPoolKey(pool).kind) ? askedLength(claim) : undefined;
   return {
     uid: metadata?.uid ?? "",
     pool,
@@ -95,6 +111,7 @@ export function claimFacts(claim: AddressClaim): ClaimFacts | undefined {
     ...(has && { has }),
     ...(condition && { ready: `${condition.status}/${condition.reason}` }),
     ...(isPaused(claim) && { isPaused: true }),
+    ...(length !== undefined && { length }),
   };
 }
 
@@ -104,6 +121,7 @@ export function addressFacts(address: PoolAddress): AddressFacts {
   const owner = claimOwning(address);
   return {
     ...(held && { pool: held.pool, place: String(placeOf(held.family, held.value)) }),
+    ...(held && held.length < widthOf(held.family) && { length: held.length }),
     ...(spec?.claimRef?.name !== metadata?.name && { isForOther: true }),
     ...(serviceHolding(address) !== undefined && { isOfService: true }),
     createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
@@ -133,19 +151,19 @@ function knownPool(pool: AddressPool): KnownPool {
   };
 }
 
-/** The free addresses of every pool that is there, or of which somebody has an address. */
+/** What is free in every pool that is there, or of which somebody has an address. */
 export class PoolSpaces {
-  readonly #spaces = new Map<PoolKey, FreeAddresses>();
+  readonly #spaces = new Map<PoolKey, PoolSpace>();
 
-  of(pool: PoolKey): FreeAddresses {
+  of(pool: PoolKey): PoolSpace {
     const found = this.#spaces.get(pool);
     if (found) return found;
-    const made = new FreeAddresses();
+    const made = isPrefixPool(partsOfPoolKey(pool).kind) ? new FreePrefixes() : new AddressSpace();
     this.#spaces.set(pool, made);
     return made;
   }
 
-  /** pools that have free addresses here */
+  /** pools that have a space here */
   get pools(): Iterable<PoolKey> {
     return this.#spaces.keys();
   }
@@ -153,18 +171,6 @@ export class PoolSpaces {
   /** A pool that is not there, and of which nobody has an address, is forgotten. */
   drop(pool: PoolKey): void {
     this.#spaces.delete(pool);
-  }
-
-  /** What the status of the pool is to say. A total beyond 2^63-1 is that. */
-  counts(pool: PoolKey): PoolCounts {
-    const space = this.of(pool);
-    const total = space.total > INT64_MAX ? INT64_MAX : space.total;
-    return {
-      total: integerOf(total),
-      free: integerOf(total - BigInt(space.used)),
-      used: space.used,
-      outOfRange: space.outside,
-    };
   }
 }
 
@@ -183,14 +189,14 @@ export class PoolAddresses extends KeptFacts<PoolAddress, AddressFacts> {
     return this.#ofClaims;
   }
 
-  protected override entered(key: string, { pool, place, isOfService }: AddressFacts): void {
-    if (!isOfService) this.#ofClaims.add(key);
-    if (pool !== undefined && place !== undefined) this.spaces.of(pool).take(BigInt(place), key);
+  protected override entered(key: string, facts: AddressFacts): void {
+    if (!facts.isOfService) this.#ofClaims.add(key);
+    if (facts.pool !== undefined && facts.place !== undefined) this.spaces.of(facts.pool).take(blockOf(facts), key);
   }
 
-  protected override left(key: string, { pool, place }: AddressFacts): void {
+  protected override left(key: string, facts: AddressFacts): void {
     this.#ofClaims.delete(key);
-    if (pool !== undefined && place !== undefined) this.spaces.of(pool).release(BigInt(place), key);
+    if (facts.pool !== undefined && facts.place !== undefined) this.spaces.of(facts.pool).release(blockOf(facts), key);
   }
 }
 
@@ -218,7 +224,7 @@ export class PoolsOfKind extends KeptFacts<AddressPool, KnownPool> {
   forgetGone(): PoolKey[] {
     const isGone = (pool: PoolKey): boolean => {
       const { kind, namespace, name } = partsOfPoolKey(pool);
-      return kind === this.poolKind && !this.get(namespace === "" ? name : `${namespace}/${name}`) && this.spaces.of(pool).used === 0;
+      return kind === this.poolKind && !this.get(namespace === "" ? name : `${namespace}/${name}`) && !this.spaces.of(pool).isUsed;
     };
     const gone = [...this.spaces.pools].filter(isGone);
     for (const pool of gone) {
@@ -235,10 +241,9 @@ export class PoolsOfKind extends KeptFacts<AddressPool, KnownPool> {
     // Its counts change with each claim.
     if (this.#entered.get(pool) === now) return;
     this.#entered.set(pool, now);
-    const { family } = facts;
-    this.spaces
-      .of(pool)
-      .give(intervalsOf(facts).map(({ first, last }) => ({ first: placeOf(family, first), last: placeOf(family, last) })));
+    const { family, unit = widthOf(family) } = facts;
+    const intervals = intervalsOf(facts).map((interval) => intervalOnLine(family, interval));
+    this.spaces.of(pool).give(intervals, widthOf(family) - unit);
     this.unsettled.add(pool);
   }
 }

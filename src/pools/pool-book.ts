@@ -8,6 +8,8 @@
  *   - from a client, an address outside of its pool that a range of Services covers
  *   - an address of a pool of ours that is not named as the claim that it is for
  *   - from the controller, an address that its pool does not give out (any more), or whose pool is being deleted
+ *   - a prefix that is longer than those of its pool
+ * What an IPAddress of a pool of prefixes has is its whole prefix.
  *
  * A pool is a row as well, beside the objects. Before a pool is stored, its write claims here what it will cover (guarded-pools.ts). So a shrink
  * takes effect here first, and what a growth adds is kept from others first. Between claim and answer the row has both states. It covers what either covers, and
@@ -40,9 +42,9 @@ import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../core/base/limits";
 import { withTimeout } from "../core/base/timeout";
 import type { Clock } from "../core/base/ports";
 import { formatAddress } from "../core/net/address";
-import type { Family } from "../core/net/family";
-import { intersect, type Interval, memberAt, normalize, subtract } from "../core/net/interval";
-import { type PoolHolding, HeldAddresses, holdingOf } from "./held-addresses";
+import { type Family, widthOf } from "../core/net/family";
+import { containsInterval, intersect, type Interval, normalize, overlapsOf, subtract } from "../core/net/interval";
+import { addressesOf, type PoolHolding, HeldAddresses, holdingOf, placeText } from "./held-addresses";
 import { areApart, intervalsOf, type MetRange, rangeMeeting, sameFacts } from "./pool-facts";
 
 /** What is kept of a pool. */
@@ -172,15 +174,15 @@ export class PoolBook implements PoolBookRpc {
   }
 
   /** Whether its pool keeps ranges of Services away, whatever becomes of a write that is under way. */
-  #covers({ pool, family, value }: PoolHolding): boolean {
-    const known = this.pools.get(pool);
-    return known?.row.facts.family === family && memberAt(known.gives, value) !== undefined;
+  #covers(held: PoolHolding): boolean {
+    const known = this.pools.get(held.pool);
+    return known?.row.facts.family === held.family && containsInterval(known.gives, addressesOf(held));
   }
 
   /** A range of Services that has the address, as messages name it; undefined = there is none. */
-  async #rangeAround({ pool, family, value }: PoolHolding): Promise<MetRange | undefined> {
+  async #rangeAround(held: PoolHolding): Promise<MetRange | undefined> {
     const ranges = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges());
-    return rangeMeeting(ranges, { family, natDomain: this.#domainOf(pool) }, [{ first: value, last: value }]);
+    return rangeMeeting(ranges, { family: held.family, natDomain: this.#domainOf(held.pool) }, [addressesOf(held)]);
   }
 
   async askPools(question: PoolQuestion): Promise<PoolAnswer> {
@@ -214,11 +216,11 @@ export class PoolBook implements PoolBookRpc {
     const own = [...this.held.of(pool), ...[...this.#underWay.values()].filter((held) => held.pool === pool)];
     if (own.length === 0) return answer;
     const ranges = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges());
-    for (const { key, family, value } of own) {
-      const range = rangeMeeting(ranges, { family, natDomain: facts.natDomain }, [{ first: value, last: value }]);
+    for (const held of own) {
+      const range = rangeMeeting(ranges, { family: held.family, natDomain: facts.natDomain }, [addressesOf(held)]);
       if (!range) continue;
       this.#abandon({ does: "abandon", pool, token });
-      return { kind: "ranged", range: range.text, address: formatAddress(family, value), by: key, isUnderWay: range.isUnderWay };
+      return { kind: "ranged", range: range.text, address: placeText(held), by: held.key, isUnderWay: range.isUnderWay };
     }
     return answer;
   }
@@ -229,8 +231,11 @@ export class PoolBook implements PoolBookRpc {
       if (met) return met;
       if (before && !facts.keepsOutside) {
         const out = subtract(intervalsOf(before), facts.family === before.family ? intervalsOf(facts) : []);
-        const used = [...this.held.of(pool)].filter(({ family, value }) => family === before.family && memberAt(out, value));
-        const values = normalize(used.map(({ value }) => ({ first: value, last: value })));
+        const used = [...this.held.of(pool)].filter(
+          (held) => held.family === before.family && overlapsOf(out, addressesOf(held)).length > 0,
+        );
+        if (used.length > 0 && facts.unit !== undefined) return { kind: "shrinks", set: printedFirsts(used), ofPrefixes: true };
+        const values = normalize(used.map(addressesOf));
         if (values.length > 0) return { kind: "shrinks", set: printedSet(before.family, values) };
       }
       const closed = question.closed ?? row?.closed ?? false;
@@ -295,9 +300,10 @@ export class PoolBook implements PoolBookRpc {
   /** One of these addresses, of another pool, that the facts would meet. */
   #heldIn(holdings: Iterable<PoolHolding>, pool: PoolKey, facts: PoolFacts): (PoolAnswer & { kind: "held" }) | undefined {
     const own = intervalsOf(facts);
-    for (const { key, pool: other, family, value } of holdings) {
+    for (const held of holdings) {
+      const { key, pool: other, family } = held;
       if (other === pool || family !== facts.family || areApart(this.#domainOf(other), facts.natDomain)) continue;
-      if (memberAt(own, value)) return { kind: "held", pool: other, address: formatAddress(family, value), by: key };
+      if (overlapsOf(own, addressesOf(held)).length > 0) return { kind: "held", pool: other, address: placeText(held), by: key };
     }
     return undefined;
   }
@@ -305,13 +311,16 @@ export class PoolBook implements PoolBookRpc {
   /** What its addresses would meet where the pool comes into another NAT domain. They may lie outside of it, and may be older than it. */
   #metByMove(pool: PoolKey, natDomain: string): PoolAnswer | undefined {
     for (const held of this.held.of(pool)) {
-      const { key, family, value } = held;
-      const address = formatAddress(family, value);
+      const { key, family } = held;
+      const address = placeText(held);
       for (const { key: by, pool: other } of this.held.having(held)) {
         if (other !== pool && !areApart(this.#domainOf(other), natDomain)) return { kind: "held", pool: other, address, by };
       }
       for (const [other, { row, states }] of this.pools) {
-        if (other === pool || !states.some((state) => isBeside(state, { family, natDomain }) && memberAt(state.covers, value))) continue;
+        const isMet = states.some(
+          (state) => isBeside(state, { family, natDomain }) && overlapsOf(state.covers, addressesOf(held)).length > 0,
+        );
+        if (other === pool || !isMet) continue;
         return { kind: "moves", pool: other, address, by: key, isUnderWay: this.#isUnderWay(row) };
       }
     }
@@ -381,7 +390,7 @@ export class PoolBook implements PoolBookRpc {
   holders(pool: PoolKey, family: Family, value: bigint): PoolHolding[] {
     const natDomain = this.#domainOf(pool);
     const isMet = (held: PoolHolding): boolean => held.pool === pool || !areApart(this.#domainOf(held.pool), natDomain);
-    return [...this.held.having({ family, value })].filter(isMet);
+    return [...this.held.having({ family, value, length: widthOf(family) })].filter(isMet);
   }
 
   #refusal<Supply>({ after, before }: ProposedChange, operation: Operation<Supply>): Status | undefined {
@@ -394,6 +403,9 @@ export class PoolBook implements PoolBookRpc {
       invalid(poolAddressesDefinition, name, [invalidValue(field, value, why)]);
     const claim = object.spec?.claimRef?.name;
     if (!held.isForeign && claim !== name) return refuse("spec.claimRef.name", claim, OTHER_NAME);
+    const unit = this.pools.get(held.pool)?.row.facts.unit;
+    if (unit !== undefined && held.length > unit)
+      return refuse("spec.prefix", object.spec?.prefix, `its pool gives out prefixes of length ${unit}, and none that are longer`);
     for (const { key, pool, isForeign } of this.held.having(held)) {
       // Two of somebody else's are his to keep apart.
       if (isForeign && held.isForeign) continue;
@@ -402,16 +414,18 @@ export class PoolBook implements PoolBookRpc {
     }
     for (const [pool, { states }] of this.pools) {
       if (pool === held.pool) continue;
-      const isMet = states.some((state) => isBeside(state, { family: held.family, natDomain }) && memberAt(state.covers, held.value));
+      const isMet = states.some(
+        (state) => isBeside(state, { family: held.family, natDomain }) && overlapsOf(state.covers, addressesOf(held)).length > 0,
+      );
       if (isMet) return refuse("spec.address", object.spec?.address, `it belongs to ${poolText(pool)}`);
     }
     return isOurs(operation) && !this.#gives(held) ? conflict(poolAddressesDefinition, name, NOT_GIVEN) : undefined;
   }
 
-  #gives({ pool, family, value }: PoolHolding): boolean {
-    const known = this.pools.get(pool);
-    if (known === undefined || known.row.closed || known.row.facts.family !== family) return false;
-    return memberAt(known.gives, value) !== undefined;
+  #gives(held: PoolHolding): boolean {
+    const known = this.pools.get(held.pool);
+    if (known === undefined || known.row.closed || known.row.facts.family !== held.family) return false;
+    return containsInterval(known.gives, addressesOf(held));
   }
 
   #domainOf(pool: PoolKey): string {
@@ -449,6 +463,8 @@ export class PoolBook implements PoolBookRpc {
 const OTHER_POOL = "the referenced pool is different from the pool referenced by the claim this address should fulfill";
 const OTHER_NAME = "an IPAddress has the name of the claim that it is for";
 const RETRY_AFTER_SECONDS = 1;
+const ADDRESSES_SHRINK = "pool addresses do not contain allocated addresses";
+const PREFIXES_SHRINK = "existing allocations become non-allocatable";
 const NOT_GIVEN = "the pool does not give this address out";
 
 function isOurs<Supply>({ request }: Operation<Supply>): boolean {
@@ -465,6 +481,12 @@ function known(row: PoolRow): KnownPoolRow {
     states: states.map((state) => ({ family: state.family, natDomain: state.natDomain, covers: intervalsOf(state) })),
     gives: before === undefined ? own : before?.family === facts.family ? intersect(own, intervalsOf(before)) : [],
   };
+}
+
+/** As upstream prints the first addresses of prefixes. */
+function printedFirsts(holdings: readonly PoolHolding[]): string {
+  const texts = holdings.map(({ family, value }) => formatAddress(family, value));
+  return `[${texts.sort().join(" ")}]`;
 }
 
 function isSame(a: PoolFacts | null | undefined, b: PoolFacts | null): boolean {
@@ -485,12 +507,12 @@ function isBeside(a: Pick<PoolFacts, "family" | "natDomain">, b: Pick<PoolFacts,
   return a.family === b.family && !areApart(a.natDomain, b.natDomain);
 }
 
-/** The refusal of a write of a pool; undefined = it may go on. */
+/** The refusal of a write of a pool; undefined = it may go on. `field`: which has the entries of the pool. */
 export function refusalOf(
   answer: PoolAnswer,
-  of: { definition: Parameters<typeof invalid>[0]; name: string; addresses: readonly string[] },
+  of: { definition: Parameters<typeof invalid>[0]; name: string; field: string; entries: readonly string[] },
 ): Status | undefined {
-  const refuse = (why: string): Status => invalid(of.definition, of.name, [invalidValue("spec.addresses", of.addresses, why)]);
+  const refuse = (why: string): Status => invalid(of.definition, of.name, [invalidValue(of.field, of.entries, why)]);
   switch (answer.kind) {
     case "done":
       return undefined;
@@ -509,7 +531,7 @@ export function refusalOf(
     case "tooLarge":
       return refuse("has too many ranges; a smaller pool can be made in its place");
     case "shrinks":
-      return badRequest(`pool addresses do not contain allocated addresses: ${answer.set}`);
+      return badRequest(`${answer.ofPrefixes ? PREFIXES_SHRINK : ADDRESSES_SHRINK}: ${answer.set}`);
     case "used":
       return badRequest("Pool has IPAddresses allocated. Cannot delete Pool until all IPAddresses have been removed.");
   }

@@ -8,14 +8,15 @@ import { type Interval, overlap } from "../core/net/interval";
 import { formatPrefix, lastOf, prefixesIn } from "../core/net/prefix";
 
 export function factsOf({ metadata, spec }: Pick<AddressPool, "metadata" | "spec">): PoolFacts {
-  const loadBalancer = servedServices({ metadata });
-  const { family, intervals }: PoolRanges = rangesOf(spec) ?? { family: "IPv4", intervals: [] };
+  const { family, intervals, unit }: PoolRanges = rangesOf(spec) ?? { family: "IPv4", intervals: [] };
+  const loadBalancer = spec?.prefixes ? undefined : servedServices({ metadata });
   return {
     family,
     intervals: intervals.map(({ first, last }) => [String(first), String(last)] as const),
     natDomain: natDomainOf({ metadata }),
     keepsOutside: metadata?.annotations?.[KEEP_OUT_OF_RANGE] === "true",
     ...(loadBalancer && { loadBalancer }),
+    ...(unit !== undefined && { unit }),
   };
 }
 

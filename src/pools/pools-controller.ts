@@ -31,6 +31,8 @@ export const poolsController: ControllerEntry<PoolsControllerSetting, Controller
       pools: {
         InClusterIPPool: store(poolDefinitions.InClusterIPPool),
         GlobalInClusterIPPool: store(poolDefinitions.GlobalInClusterIPPool),
+        InClusterPrefixPool: store(poolDefinitions.InClusterPrefixPool),
+        GlobalInClusterPrefixPool: store(poolDefinitions.GlobalInClusterPrefixPool),
       },
       book: { askPools: (question) => withTimeout(clock, RPC_TIMEOUT_MS, peers.poolBook().askPools(question)) },
     });

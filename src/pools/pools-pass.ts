@@ -1,5 +1,5 @@
 /**
- * The pass of the controller of pools: gives each claim its address, takes back those of claims that are deleted, and counts. Its rows say what claims,
+ * The pass of the controller of pools: gives each claim its address, or its prefix, takes back those of claims that are deleted, and counts. Its rows say what claims,
  * addresses and pools there are. Which address is whose is decided by the store of addresses alone (pool-book.ts): the controller proposes, and a proposal
  * that meets another one is refused there.
  *
@@ -35,11 +35,14 @@ import {
   POOL_VERSION,
   type PoolAddress,
   type PoolKey,
+  POOL_KINDS,
   type PoolKind,
   POOLS_MANAGER,
 } from "../api/registry/ipam/ipam";
 import type { PoolBookRpc } from "../api/rpc/pool-book";
 import { leastOf } from "../core/base/extremes";
+import { type Block, isSameBlock, prefixOf } from "../core/net/block";
+import { type Family, widthOf } from "../core/net/family";
 import type { WrittenStore } from "../controllers/followed/called-store";
 import { FollowedStore } from "../controllers/followed/followed-store";
 import { KeptFacts } from "../controllers/followed/kept-facts";
@@ -50,11 +53,12 @@ import type { Pass } from "../controllers/frame/controller";
 import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { type Outcome, outcomeOf } from "../controllers/frame/round";
 import { type AddressPick, AddressPicks } from "./address-picks";
-import { allRefused, claimStatus, exhausted, type ClaimFinding, failed, HAS_ADDRESS, noPool, textOf } from "./claim-status";
+import { allRefused, claimStatus, exhausted, type ClaimFinding, failed, HAS_ADDRESS, noPool, textOf, tooLong } from "./claim-status";
 import {
   addressAt,
   type AddressFacts,
   addressFacts,
+  blockOf,
   type ClaimFacts,
   claimFacts,
   claimOwning,
@@ -63,6 +67,7 @@ import {
   PoolsOfKind,
   PoolSpaces,
 } from "./known-pools";
+import type { PlannedRoom } from "./pool-space";
 
 const WRITER: Writer = { manager: POOLS_MANAGER, group: IPAM_GROUP, version: CLAIM_VERSION };
 const POOL_WRITER: Writer = { ...WRITER, version: POOL_VERSION };
@@ -74,6 +79,9 @@ const ORPHAN_MS = 600_000;
 const TRIES = 4;
 /** A pool is settled again after so long, although nothing is known to be undone: a write that came to nothing may have left its claim in the book. */
 const SETTLE_MS = 600_000;
+/** The releases before pools of prefixes kept nothing of what is for them under the cursors "claims" and "addresses": all is read again. */
+const CLAIMS_CURSOR = "all claims";
+const ADDRESSES_CURSOR = "all addresses";
 /** Claims that are served at once share the calls to their stores: a thousand take some waves, and none is held up for long by others. */
 const AT_ONCE = 256;
 
@@ -106,22 +114,12 @@ export function poolsPass({
   const spaces = new PoolSpaces();
   const claims = new KeptFacts<AddressClaim, ClaimFacts>(rows, "claims", claimFacts);
   const addresses = new PoolAddresses(rows, spaces);
-  const pools: Readonly<Record<PoolKind, PoolsOfKind>> = {
-    InClusterIPPool: new PoolsOfKind(rows, "InClusterIPPool", spaces),
-    GlobalInClusterIPPool: new PoolsOfKind(rows, "GlobalInClusterIPPool", spaces),
-  };
+  const pools = ofEachKind((kind) => new PoolsOfKind(rows, kind, spaces));
   const kinds = Object.values(pools);
   const followed = {
-    claims: new FollowedStore("claims", claimStore, claims.reader, rows, recorder),
-    addresses: new FollowedStore("addresses", addressStore, addresses.reader, rows, recorder),
-    InClusterIPPool: new FollowedStore("InClusterIPPool", poolStores.InClusterIPPool, pools.InClusterIPPool.reader, rows, recorder),
-    GlobalInClusterIPPool: new FollowedStore(
-      "GlobalInClusterIPPool",
-      poolStores.GlobalInClusterIPPool,
-      pools.GlobalInClusterIPPool.reader,
-      rows,
-      recorder,
-    ),
+    claims: new FollowedStore(CLAIMS_CURSOR, claimStore, claims.reader, rows, recorder),
+    addresses: new FollowedStore(ADDRESSES_CURSOR, addressStore, addresses.reader, rows, recorder),
+    ...ofEachKind((kind) => new FollowedStore(kind, poolStores[kind], pools[kind].reader, rows, recorder)),
   };
   const picks = new AddressPicks(spaces);
   /** the round has changed something */
@@ -164,7 +162,8 @@ export function poolsPass({
   }
 
   /** What keeps the claim from having the address of its name; undefined = nothing does. */
-  function obstacle(key: string, { uid, pool, has }: ClaimFacts, address: AddressFacts): ClaimFinding | undefined {
+  function obstacle(key: string, claim: ClaimFacts, address: AddressFacts): ClaimFinding | undefined {
+    const { uid, pool, has } = claim;
     const inTheWay = (why: string): ClaimFinding => failed(`IPAddress ${JSON.stringify(key)} ${why}`);
     const isOwn = address.owner === uid;
     if (address.pool !== pool || address.place === undefined) return inTheWay("is of another pool");
@@ -175,7 +174,8 @@ export function poolsPass({
     if (isOwn && has === nameIn(key)) return undefined;
     const known = poolOf(pool);
     if (!known || (known.isDeleted && !isOwn)) return noPool(pool, known !== undefined);
-    if (known.facts.keepsOutside || spaces.of(pool).gives(BigInt(address.place))) return undefined;
+    if (isOfOtherLength(claim, known, address)) return inTheWay("is of another length");
+    if (known.facts.keepsOutside || spaces.of(pool).gives(blockOf(address))) return undefined;
     return inTheWay("is not given out by its pool");
   }
 
@@ -191,9 +191,9 @@ export function poolsPass({
     return owner === undefined ? createdAt + ORPHAN_MS : 0;
   }
 
-  function fateOf(key: string, { uid, pool, place }: AddressPick): "open" | "taken" | "lost" {
+  function fateOf(key: string, { uid, pool, block }: AddressPick): "open" | "taken" | "lost" {
     const address = addresses.get(key);
-    if (address) return address.pool === pool && address.place === String(place) ? "taken" : "lost";
+    if (address) return address.pool === pool && isSameBlock(blockOf(address), block) ? "taken" : "lost";
     const claim = claims.get(key);
     const known = poolOf(pool);
     return claim?.uid === uid && claim.pool === pool && known && !known.isDeleted ? "open" : "lost";
@@ -229,7 +229,7 @@ export function poolsPass({
       if (one.step === "give") touched.add(one.claim.pool);
     }
     for (const [key, { isDeleted, isHeld }] of allPools()) {
-      if (isDeleted && isHeld && spaces.of(key).used === 0) {
+      if (isDeleted && isHeld && !spaces.of(key).isUsed) {
         if (!isUnsettled(key)) work.push({ step: "end", key });
       } else if (isCountStale(key) && (!touched.has(key) || now >= (countedAt.get(key) ?? 0) + COUNT_MS)) work.push({ step: "count", key });
     }
@@ -239,7 +239,7 @@ export function poolsPass({
   /** Claims in the order of their age: as many of each pool as have room, and what the others are to be told. */
   function* served(waiting: [string, ClaimFacts][]): Iterable<Work & { claim: ClaimFacts }> {
     waiting.sort(([a, { createdAt: one }], [b, { createdAt: other }]) => one - other || (a < b ? -1 : 1));
-    const room = new Map<PoolKey, bigint>();
+    const rooms = new Map<PoolKey, PlannedRoom>();
     const now = clock.now();
     for (const [key, claim] of waiting) {
       const { pool } = claim;
@@ -253,24 +253,27 @@ export function poolsPass({
         else if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
         continue;
       }
-      const isThere = known !== undefined && !known.isDeleted;
-      const free = isThere ? (room.get(pool) ?? spaces.of(pool).free) : 0n;
-      const finding = isThere ? (free > 0n ? undefined : fullness(pool)) : noPool(pool, known !== undefined);
-      if (finding) {
-        if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
-        continue;
-      }
-      room.set(pool, free - 1n);
-      yield { step: "give", key, claim };
+      const finding = known && !known.isDeleted ? lack(claim, known, rooms) : noPool(pool, known !== undefined);
+      if (!finding) yield { step: "give", key, claim };
+      else if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
     }
+  }
+
+  /** Why the pool has nothing for the claim; undefined = it has room, which is kept for it. */
+  function lack(claim: ClaimFacts, { facts: { family, unit } }: KnownPool, rooms: Map<PoolKey, PlannedRoom>): ClaimFinding | undefined {
+    const { pool, length = unit } = claim;
+    if (unit !== undefined && length !== undefined && length > unit) return tooLong(pool, length, unit);
+    const room = rooms.get(pool) ?? spaces.of(pool).room;
+    rooms.set(pool, room);
+    return room.take(bitsOf(family, length)) ? undefined : fullness(claim);
   }
 
   function isNews({ ready, has }: ClaimFacts, finding: ClaimFinding): boolean {
     return ready !== textOf(finding) || has !== undefined;
   }
 
-  function fullness(pool: PoolKey): ClaimFinding {
-    return spaces.of(pool).hasBarred ? allRefused(pool) : exhausted(pool);
+  function fullness({ pool, length }: ClaimFacts): ClaimFinding {
+    return spaces.of(pool).hasBarred ? allRefused(pool) : exhausted(pool, length);
   }
 
   function settleAt(pool: PoolKey): number {
@@ -288,7 +291,7 @@ export function poolsPass({
 
   /** What is counted as free is given from then on. */
   function isCountStale(pool: PoolKey): boolean {
-    return !isComing(pool) && !semanticEqual(poolOf(pool)?.counts, spaces.counts(pool));
+    return !isComing(pool) && !semanticEqual(poolOf(pool)?.counts, spaces.of(pool).counts);
   }
 
   function begin(): Work[] {
@@ -327,7 +330,8 @@ export function poolsPass({
     return "none";
   }
 
-  async function give(key: string, { uid, pool }: ClaimFacts): Promise<Outcome> {
+  async function give(key: string, facts: ClaimFacts): Promise<Outcome> {
+    const { uid, pool } = facts;
     // An address that nobody has heard of is met by its name.
     const isHeard = addresses.get(key) !== undefined;
     const [claim, present] = await Promise.all([
@@ -338,11 +342,13 @@ export function poolsPass({
     if (present) return adopt(claim, present);
     const known = poolOf(pool);
     if (!known || known.isDeleted) return "later";
+    const { family, unit } = known.facts;
+    const bits = bitsOf(family, facts.length ?? unit);
     let refused: Status | undefined;
     for (let tries = 0; tries < TRIES; tries++) {
-      const place = picks.pick(key, uid, pool);
-      if (place === undefined) break;
-      const answer = await addressStore.write(createRequest(addressFor(claim, known, addressAt(place)), WRITER));
+      const block = picks.pick(key, uid, pool, bits);
+      if (!block) break;
+      const answer = await addressStore.write(createRequest(addressFor(claim, known, block), WRITER));
       if (answer.ok) return tell(claim, HAS_ADDRESS, nameIn(key));
       // What is known here is old: another object has the address, or the pool has changed.
       pools[partsOfPoolKey(pool).kind].unsettled.add(pool);
@@ -358,6 +364,8 @@ export function poolsPass({
       refused = answer.status;
     }
     if (refused) await tellRefusal(claim, refused);
+    // As many units were free, and another claim of this round has taken what was left together.
+    else if (!spaces.of(pool).next(bits)) return tell(claim, fullness(facts), undefined);
     return "later";
   }
 
@@ -406,7 +414,7 @@ export function poolsPass({
     return [own, { apiVersion: `${IPAM_GROUP}/${POOL_VERSION}`, kind, name, uid: pool.uid, controller: false, blockOwnerDeletion: true }];
   }
 
-  function addressFor(claim: AddressClaim, { prefix, gateway }: KnownPool, address: string): PoolAddress {
+  function addressFor(claim: AddressClaim, { facts: { unit }, prefix, gateway }: KnownPool, block: Block): PoolAddress {
     const { name = "", namespace = "", labels } = claim.metadata ?? {};
     const cluster = labels?.[CLUSTER_NAME_LABEL];
     return {
@@ -420,8 +428,8 @@ export function poolsPass({
       spec: {
         claimRef: { name },
         ...(claim.spec?.poolRef && { poolRef: claim.spec.poolRef }),
-        address,
-        prefix,
+        address: addressAt(block),
+        prefix: unit === undefined ? prefix : prefixOf(block).length,
         ...(gateway !== undefined && { gateway }),
       },
     };
@@ -503,7 +511,7 @@ export function poolsPass({
     const object = await read<AddressPool>(store, objectKey(pool));
     const { kind } = partsOfPoolKey(pool);
     if (!object) return outdated(kind);
-    const counts = spaces.counts(pool);
+    const { counts } = spaces.of(pool);
     countedAt.set(pool, clock.now());
     if (semanticEqual(object.status?.ipAddresses, counts)) return outdated(kind);
     return outcomeOf(
@@ -551,13 +559,27 @@ export function poolsPass({
       }
       for (const [key, { isDeleted }] of allPools()) {
         // One that ends is counted no more.
-        if (isDeleted && spaces.of(key).used === 0) continue;
+        if (isDeleted && !spaces.of(key).isUsed) continue;
         if (isCountStale(key) && !isRefused(`count ${key}`)) times.push(Math.max(now, (countedAt.get(key) ?? 0) + COUNT_MS));
       }
       if (picks.nextAt !== undefined) times.push(picks.nextAt);
       return times.length > 0 ? leastOf(times) : undefined;
     },
   }).pass;
+}
+
+function ofEachKind<T>(make: (kind: PoolKind) => T): Readonly<Record<PoolKind, T>> {
+  return Object.fromEntries(POOL_KINDS.map((kind) => [kind, make(kind)])) as Record<PoolKind, T>;
+}
+
+/** Of a prefix, as a block has them; without a length one address. */
+function bitsOf(family: Family, length: number | undefined): number {
+  return widthOf(family) - (length ?? widthOf(family));
+}
+
+/** Whether the claim has asked its pool for a prefix of another length than this one. */
+function isOfOtherLength(claim: ClaimFacts, { facts: { family, unit } }: KnownPool, address: AddressFacts): boolean {
+  return unit !== undefined && blockOf(address).bits !== bitsOf(family, claim.length ?? unit);
 }
 
 /** Whether another address may be accepted. */

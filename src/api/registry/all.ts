@@ -51,8 +51,7 @@ export const definitions: readonly ResourceDefinition[] = [
   poolAddressesDefinition,
   earlierClaimsDefinition,
   earlierPoolAddressesDefinition,
-  poolDefinitions.InClusterIPPool,
-  poolDefinitions.GlobalInClusterIPPool,
+  ...Object.values(poolDefinitions),
 ];
 
 /** Of a resource with other forms in other versions the first one counts. */

@@ -13,6 +13,8 @@ export interface PoolFacts {
   readonly keepsOutside: boolean;
   /** absent = the pool serves no Services */
   readonly loadBalancer?: ServedServices;
+  /** Length of the smallest prefixes that the pool gives out; the intervals consist of whole ones. Absent = it gives out addresses. */
+  readonly unit?: number;
 }
 
 /** A pool as its object is stored. */
@@ -84,8 +86,8 @@ export type PoolAnswer =
   | { readonly kind: "moves"; readonly pool: string; readonly address: string; readonly by: string; readonly isUnderWay: boolean }
   /** An object of this pool has an address that a range of Services covers, and the two would be apart no more. `range`: as messages name it */
   | { readonly kind: "ranged"; readonly range: string; readonly address: string; readonly by: string; readonly isUnderWay: boolean }
-  /** `set`: addresses that are used and would be outside, as upstream prints them */
-  | { readonly kind: "shrinks"; readonly set: string }
+  /** `set`: addresses that are used and would be outside, as upstream prints them. `ofPrefixes`: the first ones of prefixes */
+  | { readonly kind: "shrinks"; readonly set: string; readonly ofPrefixes?: true }
   /** What is to be kept of the pool is larger than a row may be. */
   | { readonly kind: "tooLarge" }
   /** The pool has addresses. */

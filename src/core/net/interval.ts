@@ -104,6 +104,30 @@ export function memberAt<T extends { readonly first: number | bigint; readonly l
   return undefined;
 }
 
+/** Whether every value of the interval is in the set. */
+export function containsInterval(sorted: readonly Interval[], { first, last }: Interval): boolean {
+  const member = memberAt(sorted, first);
+  return member !== undefined && last <= member.last;
+}
+
+/** The values of the set in one interval, found by binary search. */
+export function overlapsOf(sorted: readonly Interval[], part: Interval): Interval[] {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle]?.last ?? part.first) < part.first) low = middle + 1;
+    else high = middle;
+  }
+  const result: Interval[] = [];
+  for (let at = low; at < sorted.length; at++) {
+    const common = overlap(sorted[at] as Interval, part);
+    if (!common) break;
+    result.push(common);
+  }
+  return result;
+}
+
 /** Number of values in the set. */
 export function sizeOf(intervals: readonly Interval[]): bigint {
   let size = 0n;

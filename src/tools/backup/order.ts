@@ -15,7 +15,12 @@ export const ROLES = "roles.rbac.authorization.k8s.io";
 export const ROLE_BINDINGS = "rolebindings.rbac.authorization.k8s.io";
 export const SERVICE_ACCOUNTS = "serviceaccounts";
 export const CONFIG_MAPS = "configmaps";
-export const IP_POOLS = ["inclusterippools.ipam.cluster.x-k8s.io", "globalinclusterippools.ipam.cluster.x-k8s.io"];
+export const IP_POOLS = [
+  "inclusterippools.ipam.cluster.x-k8s.io",
+  "globalinclusterippools.ipam.cluster.x-k8s.io",
+  "inclusterprefixpools.ipam.cluster.x-k8s.io",
+  "globalinclusterprefixpools.ipam.cluster.x-k8s.io",
+];
 export const POOL_ADDRESSES = "ipaddresses.ipam.cluster.x-k8s.io";
 export const ADDRESS_CLAIMS = "ipaddressclaims.ipam.cluster.x-k8s.io";
 export const LEASES = "leases.coordination.k8s.io";

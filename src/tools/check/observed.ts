@@ -2,6 +2,7 @@
 import { isRecord } from "../../core/base/record";
 import { LABEL_ZONE } from "../../api/meta/endpoint-keys";
 import type { Service, ServiceCIDR } from "../../api/meta/kubernetes";
+import type { PoolKind } from "../../api/registry/ipam/ipam";
 import type { HoldingService } from "../../api/registry/services/held-by-service";
 import { portsOf, specOf } from "../../api/registry/services/predicates";
 import type { Family } from "../../core/net/family";
@@ -153,16 +154,7 @@ function observedMeta({ name = "", namespace = "", uid = "" }: ObservedMeta = {}
 }
 
 export type CheckedKind =
-  | "Service"
-  | "IPAddress"
-  | "ServiceCIDR"
-  | "Node"
-  | "Pod"
-  | "EndpointSlice"
-  | "IPAddressClaim"
-  | "IPAddress.ipam"
-  | "InClusterIPPool"
-  | "GlobalInClusterIPPool";
+  "Service" | "IPAddress" | "ServiceCIDR" | "Node" | "Pod" | "EndpointSlice" | "IPAddressClaim" | "IPAddress.ipam" | PoolKind;
 
 /** Whether a stored value has the judged members of its kind in the right types; their contents may be wrong. */
 export function isWhole(kind: CheckedKind, value: unknown): boolean {
@@ -196,7 +188,10 @@ export function isWhole(kind: CheckedKind, value: unknown): boolean {
       ].every(Boolean);
     case "InClusterIPPool":
     case "GlobalInClusterIPPool":
+    case "InClusterPrefixPool":
+    case "GlobalInClusterPrefixPool":
       return [
+        isListOf(spec["prefixes"], isText) && isListOf(spec["excludedPrefixes"], isText),
         isListOf(spec["addresses"], isText) && isListOf(spec["excludedAddresses"], isText) && isText(spec["gateway"] ?? ""),
         isRecord(value["metadata"]["annotations"] ?? {}) && isRecord(status["ipAddresses"] ?? {}),
       ].every(Boolean);

@@ -18,9 +18,9 @@ import {
 import { serviceHolding, SHARING } from "../../api/registry/ipam/service-row";
 import { formatAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
-import { type Interval, memberAt } from "../../core/net/interval";
+import { containsInterval, type Interval } from "../../core/net/interval";
 import { lastOf, prefixesIn } from "../../core/net/prefix";
-import { holdingOf } from "../../pools/held-addresses";
+import { addressesOf, type HeldPlace, holdingOf, placeText } from "../../pools/held-addresses";
 import { type AddressSharer, whyNotShared } from "../../pools/load-balancers/sharing";
 import { areApart, factsOf, intervalsOf } from "../../pools/pool-facts";
 import { type Labelled, labelled, suspect } from "./objects";
@@ -60,7 +60,7 @@ export interface ObservedPoolAddress {
   readonly labelled: Labelled;
   /** of this server; undefined = somebody else's */
   readonly pool: PoolKey | undefined;
-  readonly place: { readonly family: Family; readonly value: bigint } | undefined;
+  readonly place: HeldPlace | undefined;
   /** of its claim */
   readonly claimKey: string;
   /** uid of the claim that owns it; undefined = none does */
@@ -127,7 +127,7 @@ export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
     key: keyOf(address),
     labelled: labelled(POOL_ADDRESS, address),
     pool: poolKeyOf(spec?.poolRef, namespace),
-    place: holding && { family: holding.family, value: holding.value },
+    place: holding && { family: holding.family, value: holding.value, length: holding.length },
     claimKey: keyOf({ metadata: { namespace, name: spec?.claimRef?.name ?? "" } }),
     owner: metadata?.ownerReferences?.find(({ kind, controller }) => kind === CLAIM && controller)?.uid,
     isDeleted: metadata?.deletionTimestamp !== undefined,
@@ -148,13 +148,15 @@ export function wrongPools(
 }
 
 /** Something that has addresses: a pool what it gives out, a range of Services, or one address. */
-interface HeldPlace extends Interval {
+interface TakenPlace extends Interval {
   readonly family: Family;
   readonly labelled: Labelled;
   readonly natDomain: string;
   /** of a pool, and of an address of one; "" = neither */
   readonly pool: PoolKey;
   readonly is: "pool" | "range" | "address";
+  /** of an address, as findings name it */
+  readonly text?: string;
   /** an address of somebody else's pool, which is his to keep apart from others of his */
   readonly isForeign?: true;
   /** the Service that has the address */
@@ -168,24 +170,23 @@ export function heldTwice(
   configured: readonly string[] = [],
 ): Suspicion[] {
   const domains = new Map(pools.map(({ key, natDomain }) => [key, natDomain]));
-  const places: HeldPlace[] = [
+  const places: TakenPlace[] = [
     ...pools.flatMap(({ key, family, natDomain, intervals, isDeleted, labelled: by }) =>
-      (isDeleted ? [] : intervals).map((interval): HeldPlace => ({ ...interval, family, natDomain, labelled: by, pool: key, is: "pool" })),
+      (isDeleted ? [] : intervals).map((interval): TakenPlace => ({ ...interval, family, natDomain, labelled: by, pool: key, is: "pool" })),
     ),
     ...serviceCIDRs.flatMap((object) => rangePlaces(object.spec?.cidrs ?? [], labelled("ServiceCIDR", object), natDomainOf(object))),
     ...rangePlaces(configured, CONFIGURATION, ""),
-    ...addresses.flatMap(({ place, pool, labelled: by, sharer }): HeldPlace[] => {
+    ...addresses.flatMap(({ place, pool, labelled: by, sharer }): TakenPlace[] => {
       if (!place) return [];
       const natDomain = domains.get(pool ?? "") ?? "";
-      const { family, value } = place;
-      const at = { first: value, last: value, family, natDomain, labelled: by, is: "address" as const };
+      const at = { ...addressesOf(place), family: place.family, natDomain, labelled: by, is: "address" as const, text: placeText(place) };
       return [pool === undefined ? { ...at, pool: "", isForeign: true } : { ...at, pool, ...(sharer && { sharer }) }];
     }),
   ];
   places.sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   const found = new Map<string, Suspicion>();
   // Of each family those that reach as far as the next one begins.
-  const open: Record<Family, HeldPlace[]> = { IPv4: [], IPv6: [] };
+  const open: Record<Family, TakenPlace[]> = { IPv4: [], IPv6: [] };
   for (const place of places) {
     const reaching = open[place.family].filter(({ last }) => last >= place.first);
     for (const other of reaching) {
@@ -198,14 +199,14 @@ export function heldTwice(
   return [...found.values()];
 }
 
-function rangePlaces(cidrs: readonly string[], by: Labelled, natDomain: string): HeldPlace[] {
+function rangePlaces(cidrs: readonly string[], by: Labelled, natDomain: string): TakenPlace[] {
   return prefixesIn(cidrs).map((prefix) => ({
     ...{ first: prefix.base, last: lastOf(prefix), family: prefix.family, natDomain },
     ...{ labelled: by, pool: "", is: "range" },
   }));
 }
 
-function mayShare({ family, first, sharer: one }: HeldPlace, { sharer: other }: HeldPlace): boolean {
+function mayShare({ family, first, sharer: one }: TakenPlace, { sharer: other }: TakenPlace): boolean {
   if (!one || !other) return false;
   try {
     return whyNotShared(formatAddress(family, first), one, other) === undefined;
@@ -215,19 +216,19 @@ function mayShare({ family, first, sharer: one }: HeldPlace, { sharer: other }: 
   }
 }
 
-function meeting(a: HeldPlace, b: HeldPlace): Suspicion | undefined {
+function meeting(a: TakenPlace, b: TakenPlace): Suspicion | undefined {
   const both = [a.labelled, b.labelled];
   const [address, other] = b.is === "address" ? [b, a] : [a, b];
   if (address.is === "address" && other.is === "address") {
     if ((a.isForeign && b.isForeign) || (a.pool === b.pool && mayShare(a, b)) || (a.pool !== b.pool && areApart(a.natDomain, b.natDomain)))
       return undefined;
-    return suspect("pool", both, `${formatAddress(a.family, a.first)} is held by ${a.labelled.label} and by ${b.labelled.label}`);
+    return suspect("pool", both, `${b.text} is held by ${a.labelled.label} and by ${b.labelled.label}`);
   }
   if ((a.is === "range" && b.is === "range") || (a.pool === b.pool && a.pool !== "") || areApart(a.natDomain, b.natDomain))
     return undefined;
   const message =
     address.is === "address"
-      ? `${address.labelled.label} has ${formatAddress(address.family, address.first)}, which belongs to ${other.labelled.label}`
+      ? `${address.labelled.label} has ${address.text}, which belongs to ${other.labelled.label}`
       : `${a.labelled.label} overlaps with ${b.labelled.label}`;
   return suspect("pool", both, message);
 }
@@ -258,9 +259,9 @@ function wrongAddresses({ pools, claims, addresses }: ObservedPools, unreadable:
     };
     if (!pool) {
       if (!unreadable.has(labelOfPool(poolKey))) note("notice", `is of ${poolText(poolKey)}, which does not exist`);
-    } else if (place && (place.family !== pool.family || !memberAt(pool.intervals, place.value))) {
+    } else if (place && (place.family !== pool.family || !containsInterval(pool.intervals, addressesOf(place)))) {
       const isCounted = pool.keepsOutside || pool.outOfRange > 0 || owner === undefined;
-      note(isCounted ? "notice" : "pool", `has ${formatAddress(place.family, place.value)}, which ${poolText(poolKey)} does not give out`);
+      note(isCounted ? "notice" : "pool", `has ${placeText(place)}, which ${poolText(poolKey)} does not give out`);
     }
     const claim = claimOf.get(claimKey);
     const isClaimed = claim && (owner === undefined || owner === claim.labelled.uid);

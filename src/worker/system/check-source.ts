@@ -18,13 +18,20 @@ import {
 } from "../../tools/check/observed";
 import { type OwnerPage, type OwnersView, readOwners } from "../../tools/check/read-owners";
 import type { NodePortRow } from "../../addresses/rpc/repaired-node-ports";
-import { observedClaim, observedPool, observedPoolAddress, type ObservedPools, POOL_ADDRESS } from "../../tools/check/pools";
+import {
+  observedClaim,
+  observedPool,
+  type ObservedPool,
+  observedPoolAddress,
+  type ObservedPools,
+  POOL_ADDRESS,
+} from "../../tools/check/pools";
 import type { ListedEndpoints, SliceControllerView } from "../../tools/check/slices";
 import { advertisedIn, type Surroundings } from "../../tools/check/surroundings";
 import type { ServiceEndpoint } from "../../tools/check/wanted-endpoints";
 import type { StoredResource } from "../../api/registry/all";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../api/registry/ipam/definitions";
-import type { AddressPool } from "../../api/registry/ipam/ipam";
+import { type AddressPool, POOL_KINDS } from "../../api/registry/ipam/ipam";
 import { DEFAULT_NAME, DEFAULT_NAMESPACE } from "../../api/registry/default-objects";
 import type { Endpoints, EndpointSlice, Pod } from "../../api/meta/kubernetes";
 import { badRequest, qualifiedResource, type Status } from "../../api/meta/status";
@@ -126,19 +133,15 @@ export class RpcSource implements CheckSource {
     const of = async <T, U>(kind: CheckedKind, definition: StoredResource, observed: (object: T) => U): Promise<Listed<U>> =>
       this.#all(kind, await this.#used(definition.group, definition.resource), observed);
     // Pools come before what is taken from them, and addresses are told to their claims.
-    const namespaced = await of("InClusterIPPool", poolDefinitions.InClusterIPPool, (pool: AddressPool) =>
-      observedPool("InClusterIPPool", pool),
-    );
-    const global = await of("GlobalInClusterIPPool", poolDefinitions.GlobalInClusterIPPool, (pool: AddressPool) =>
-      observedPool("GlobalInClusterIPPool", pool),
-    );
+    const pools: Listed<ObservedPool>[] = [];
+    for (const kind of POOL_KINDS) pools.push(await of(kind, poolDefinitions[kind], (pool: AddressPool) => observedPool(kind, pool)));
     const claims = await of("IPAddressClaim", addressClaimsDefinition, observedClaim);
     const addresses = await of(POOL_ADDRESS, poolAddressesDefinition, observedPoolAddress);
     return {
-      pools: [...namespaced.objects, ...global.objects],
+      pools: pools.flatMap(({ objects }) => objects),
       claims: claims.objects,
       addresses: addresses.objects,
-      unreadable: [namespaced, global, claims, addresses].flatMap(({ unreadable }) => unreadable),
+      unreadable: [...pools, claims, addresses].flatMap(({ unreadable }) => unreadable),
     };
   }
 

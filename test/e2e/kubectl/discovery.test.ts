@@ -44,6 +44,8 @@ const resources: [string, string, string, boolean, string, string, string][] = [
   ["ipaddresses", "", "ipam.cluster.x-k8s.io/v1beta2", true, "IPAddress", all, "cluster-api"],
   ["inclusterippools", "", "ipam.cluster.x-k8s.io/v1alpha2", true, "InClusterIPPool", all, "cluster-api"],
   ["globalinclusterippools", "", "ipam.cluster.x-k8s.io/v1alpha2", false, "GlobalInClusterIPPool", all, "cluster-api"],
+  ["inclusterprefixpools", "", "ipam.cluster.x-k8s.io/v1alpha2", true, "InClusterPrefixPool", all, "cluster-api"],
+  ["globalinclusterprefixpools", "", "ipam.cluster.x-k8s.io/v1alpha2", false, "GlobalInClusterPrefixPool", all, "cluster-api"],
 ];
 type Row = (typeof resources)[number];
 const fullName = ([name, , version]: Row) => (version.includes("/") ? `${name}.${String(version.split("/")[0])}` : name);

@@ -29,7 +29,36 @@ export async function lifeOfClaims(dieAt = 0): Promise<PoolsWorld> {
   return world;
 }
 
+/**
+ * Three claims on a pool of four prefixes: one of them asks for two, and another one for two more, which are not together. The oldest one goes, and that one
+ * gets them. Then all go, and the pool.
+ */
+export async function lifeOfPrefixes(dieAt = 0): Promise<PoolsWorld> {
+  const world = new PoolsWorld(dieAt);
+  const wide = { annotations: { "servicenet.dev/prefix-length": "23" } };
+  await world.claim("early", "p", "InClusterPrefixPool");
+  await world.pass(2_000);
+  await world.prefixPool("p", { prefixes: ["10.0.0.0/22"], allocationPrefixLength: 24 });
+  await world.pass(2_000);
+  await world.claim("b", "p", "InClusterPrefixPool", wide);
+  await world.pass(2_000);
+  await world.claim("c", "p", "InClusterPrefixPool", wide);
+  await world.pass(LONG);
+  expect(world.givenPrefixes, `given, death ${dieAt}`).toEqual(["b 10.0.2.0/23", "early 10.0.0.0/24"]);
+  expect(world.claims, `claims, death ${dieAt}`).toEqual(["b Ready b", "c PoolExhausted -", "early Ready early"]);
+  expect(world.counts("p", "prefixPools"), `counts, death ${dieAt}`).toBe("3/4 free 1 outside 0");
+  await world.remove("claims", "ns/early");
+  await world.pass(LONG);
+  expect(world.givenPrefixes, `released, death ${dieAt}`).toEqual(["b 10.0.2.0/23", "c 10.0.0.0/23"]);
+  for (const name of ["b", "c"]) await world.remove("claims", `ns/${name}`);
+  await world.pass(LONG);
+  expect(world.counts("p", "prefixPools"), `empty, death ${dieAt}`).toBe("0/4 free 4 outside 0");
+  await world.remove("prefixPools", "ns/p");
+  await world.pass(LONG);
+  return world;
+}
+
 /** What is left of it: addresses, claims, pools, and rows of the book. */
 export function leftIn(world: PoolsWorld): unknown[][] {
-  return [world.given, world.claims, world.world.names("pools"), [...world.rows]];
+  return [world.given, world.claims, [...world.world.names("pools"), ...world.world.names("prefixPools")], [...world.rows]];
 }

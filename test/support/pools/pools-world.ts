@@ -1,7 +1,7 @@
 /** The controller of pools on the frame, with the stores of claims, addresses and pools, and the book in that of addresses. */
 import { serialize } from "node:v8";
 import type { AddressClaim, AddressPool, PoolAddress, PoolKind, PoolSpec } from "../../../src/api/registry/ipam/ipam";
-import { IPAM_GROUP } from "../../../src/api/registry/ipam/ipam";
+import { IPAM_GROUP, POOL_KINDS } from "../../../src/api/registry/ipam/ipam";
 import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } from "../../../src/api/registry/ipam/definitions";
 import type { Status } from "../../../src/api/meta/status";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
@@ -16,9 +16,14 @@ import { seededRandom } from "../sim/platform/seeded-random";
 import { ControllerWorld } from "../worlds/controller-world";
 import { createRequest, WRITE } from "../worlds/store-world";
 
-type Kind = "claims" | "addresses" | "pools" | "globalPools";
+type Kind = "claims" | "addresses" | "pools" | "globalPools" | "prefixPools" | "globalPrefixPools";
 
-const OF_KIND = { InClusterIPPool: "pools", GlobalInClusterIPPool: "globalPools" } as const satisfies Record<PoolKind, Kind>;
+const OF_KIND = {
+  InClusterIPPool: "pools",
+  GlobalInClusterIPPool: "globalPools",
+  InClusterPrefixPool: "prefixPools",
+  GlobalInClusterPrefixPool: "globalPrefixPools",
+} as const satisfies Record<PoolKind, Kind>;
 
 const OPTIONS = { group: IPAM_GROUP };
 
@@ -38,7 +43,7 @@ export class PoolsWorld {
   /** how the book reads a pool */
   poolRead: (pool: string) => Promise<StoredPool | undefined> = (pool) => Promise.resolve(this.storedPool(pool));
   /** the stores whose changes the controller is told of */
-  readonly follows: Kind[] = ["claims", "addresses", "pools", "globalPools"];
+  readonly follows: Kind[] = ["claims", "addresses", ...Object.values(OF_KIND)];
   /** asked before an address is made: why the store refuses it; undefined = it does not */
   refusal: (address: PoolAddress) => Status | undefined = () => undefined;
   /** in bytes */
@@ -58,6 +63,8 @@ export class PoolsWorld {
         addresses: poolAddressesDefinition,
         pools: poolDefinitions.InClusterIPPool,
         globalPools: poolDefinitions.GlobalInClusterIPPool,
+        prefixPools: poolDefinitions.InClusterPrefixPool,
+        globalPrefixPools: poolDefinitions.GlobalInClusterPrefixPool,
       },
       extensions: {
         addresses: {
@@ -72,14 +79,21 @@ export class PoolsWorld {
         },
         pools: this.#guarded("InClusterIPPool").around({}),
         globalPools: this.#guarded("GlobalInClusterIPPool").around({}),
+        prefixPools: this.#guarded("InClusterPrefixPool").around({}),
+        globalPrefixPools: this.#guarded("GlobalInClusterPrefixPool").around({}),
       },
       dieAt,
       follows: this.follows,
       historyEntries,
-      make: ({ stores: { claims, addresses, pools, globalPools }, called, ...ports }) =>
+      make: ({ stores: { claims, addresses, ...stores }, called, ...ports }) =>
         poolsPass({
           ...{ ...ports, claims, addresses },
-          pools: { InClusterIPPool: pools, GlobalInClusterIPPool: globalPools },
+          pools: {
+            InClusterIPPool: stores.pools,
+            GlobalInClusterIPPool: stores.globalPools,
+            InClusterPrefixPool: stores.prefixPools,
+            GlobalInClusterPrefixPool: stores.globalPrefixPools,
+          },
           book: { askPools: async (question) => (await called(`book ${question.does}`, () => this.#asked(question)))() },
         }),
     });
@@ -124,10 +138,21 @@ export class PoolsWorld {
     return this.#create(kind, object);
   }
 
-  async updatePool(name: string, spec: PoolSpec, metadata: KubeObject["metadata"] = {}): Promise<WriteResult> {
-    const stored = this.objectOf<AddressPool>("pools", `ns/${name}`);
+  /** Creates a pool of prefixes; its namespace makes it one of a namespace. */
+  prefixPool(name: string, spec: PoolSpec, metadata: KubeObject["metadata"] = { namespace: "ns" }): Promise<WriteResult> {
+    const kind = metadata.namespace === undefined ? "globalPrefixPools" : "prefixPools";
+    return this.#create(kind, { metadata: { ...metadata, name }, spec } as AddressPool);
+  }
+
+  async updatePool(
+    name: string,
+    spec: PoolSpec,
+    metadata: KubeObject["metadata"] = {},
+    kind: "pools" | "prefixPools" = "pools",
+  ): Promise<WriteResult> {
+    const stored = this.objectOf<AddressPool>(kind, `ns/${name}`);
     const object = { ...stored, metadata: { ...stored?.metadata, ...metadata }, spec: { ...stored?.spec, ...spec } };
-    return this.world.stores.pools.update(object, OPTIONS);
+    return this.world.stores[kind].update(object, OPTIONS);
   }
 
   /** Updates of one pool that begin at once, each of the version that is stored now. */
@@ -153,9 +178,9 @@ export class PoolsWorld {
   }
 
   /** Claims that are made at once. */
-  claimsAtOnce(names: readonly string[], pool: string): Promise<WriteResult[]> {
+  claimsAtOnce(names: readonly string[], pool: string, kind: PoolKind = "InClusterIPPool"): Promise<WriteResult[]> {
     const { scheduler, stores } = this.world;
-    return scheduler.run(Promise.all(names.map((name) => stores.claims.store.write(createRequest(claimOf(name, pool), OPTIONS)))));
+    return scheduler.run(Promise.all(names.map((name) => stores.claims.store.write(createRequest(claimOf(name, pool, kind), OPTIONS)))));
   }
 
   /** An address that no controller made. */
@@ -183,6 +208,13 @@ export class PoolsWorld {
     return stored && (JSON.parse(stored.data) as T);
   }
 
+  /** `name address/prefix` of each address. */
+  get givenPrefixes(): string[] {
+    return this.world
+      .objects<PoolAddress>("addresses")
+      .map(({ metadata, spec }) => `${metadata?.name ?? ""} ${spec?.address ?? ""}/${spec?.prefix}`);
+  }
+
   /** `name address` of each address. */
   get given(): string[] {
     return this.world.objects<PoolAddress>("addresses").map(({ metadata, spec }) => `${metadata?.name ?? ""} ${spec?.address ?? ""}`);
@@ -197,8 +229,8 @@ export class PoolsWorld {
   }
 
   /** `used/total outOfRange` of a pool. */
-  counts(name: string): string {
-    const { used, total, free, outOfRange } = this.objectOf<AddressPool>("pools", `ns/${name}`)?.status?.ipAddresses ?? {};
+  counts(name: string, kind: "pools" | "prefixPools" = "pools"): string {
+    const { used, total, free, outOfRange } = this.objectOf<AddressPool>(kind, `ns/${name}`)?.status?.ipAddresses ?? {};
     return `${used}/${total} free ${free} outside ${outOfRange}`;
   }
 
@@ -218,7 +250,7 @@ export class PoolsWorld {
     const book: PoolBookRpc = { askPools: (question) => this.#asked(question)() };
     return new GuardedPools({
       clock: { after: (ms, work) => this.world.scheduler.after(ms, work) },
-      random: seededRandom(kind === "InClusterIPPool" ? 5 : 6),
+      random: seededRandom(5 + POOL_KINDS.indexOf(kind)),
       definition: poolDefinitions[kind],
       kind,
       book: () => book,

@@ -293,7 +293,7 @@ describe("an address that a client makes", () => {
 const OPTIONS = { dryRun: false, fieldManager: "t", fieldValidation: "Ignore", force: false, group: "ipam.cluster.x-k8s.io" } as const;
 
 describe("an address of somebody else's pool", () => {
-  const theirs = { poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterPrefixPool", name: "x" } };
+  const theirs = { poolRef: { apiGroup: "ipam.cluster.x-k8s.io", kind: "OtherPool", name: "x" } };
 
   it("refused where a pool of ours covers it, or an address of one has it", async () => {
     const world = await used();
@@ -309,7 +309,7 @@ describe("an address of somebody else's pool", () => {
     await world.address("m", "10.0.0.10", "", theirs);
     for (let life = 0; life < 2; life++) {
       expect(shown(await world.updatePool("p", { addresses: ["10.0.0.1-10.0.0.10"] }))).toContain(
-        'IPAddress "ns/m" of InClusterPrefixPool.ipam.cluster.x-k8s.io "ns/x" has 10.0.0.10',
+        'IPAddress "ns/m" of OtherPool.ipam.cluster.x-k8s.io "ns/x" has 10.0.0.10',
       );
       expect(shown(await world.address("d", "10.0.0.10", "p"))).toContain('"10.0.0.10": IPAddress "ns/m" has it');
       world.restartBook();

@@ -8,13 +8,13 @@ it("a pool that is gone, and of which nobody has an address: is forgotten, and c
   const pool = { metadata: { namespace: "ns", name: "p", uid: "u" }, spec: { addresses: ["10.0.0.1"], prefix: 24 } };
   pools.reader.put(pool, false);
   expect([[...spaces.pools], [...pools.unsettled]]).toEqual([["InClusterIPPool/ns/p"], ["InClusterIPPool/ns/p"]]);
-  spaces.of("InClusterIPPool/ns/p").take(1n, "ns/a");
+  spaces.of("InClusterIPPool/ns/p").take({ first: 1n, bits: 0 }, "ns/a");
   expect(pools.forgetGone()).toEqual([]);
   pools.reader.gone("ns/p");
   expect(pools.forgetGone()).toEqual([]);
-  spaces.of("InClusterIPPool/ns/p").release(1n, "ns/a");
+  spaces.of("InClusterIPPool/ns/p").release({ first: 1n, bits: 0 }, "ns/a");
   expect(pools.forgetGone()).toEqual(["InClusterIPPool/ns/p"]);
   expect([[...spaces.pools], [...pools.unsettled]]).toEqual([[], []]);
   pools.reader.put(pool, false);
-  expect(spaces.of("InClusterIPPool/ns/p").total).toBe(1n);
+  expect(spaces.of("InClusterIPPool/ns/p").counts.total).toBe(1);
 });

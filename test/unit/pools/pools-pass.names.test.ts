@@ -37,7 +37,7 @@ async function poolOfNine(): Promise<PoolsWorld> {
 
 describe("an address that has the name of a claim", () => {
   it.each<[string, Asked, string]>([
-    ["of a pool of somebody else", { address: "10.0.7.1", kind: "InClusterPrefixPool" }, "is of another pool"],
+    ["of a pool of somebody else", { address: "10.0.7.1", kind: "OtherPool" }, "is of another pool"],
     ["of another pool", { address: "10.0.3.1", pool: "q" }, "is of another pool"],
     ["that no pool covers", { address: "10.9.0.1" }, "is not given out by its pool"],
   ])("%s: the claim says so, no one spins, and others go on", async (_, asked, why) => {
@@ -77,7 +77,7 @@ describe("an address that has the name of a claim", () => {
   });
 
   it("of a pool of somebody else: stays when the claim goes", async () => {
-    const asked = { address: "10.0.7.1", kind: "InClusterPrefixPool" };
+    const asked = { address: "10.0.7.1", kind: "OtherPool" };
     const world = await poolOfNine();
     await strange(world, asked);
     await world.claim("m", "p");

@@ -5,13 +5,14 @@ import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy, StrategyContext } from "../resource";
-import { ADDRESS_FINALIZER, holdWith, type PoolAddress, poolKeyOf } from "./ipam";
+import { ADDRESS_FINALIZER, holdWith, isPrefixPool, partsOfPoolKey, type PoolAddress, poolKeyOf } from "./ipam";
+import { networkAround } from "./pool-ranges";
 import { checkPoolReference, checkReferredName } from "./references";
 import { holdForService } from "./service-row";
 
 const NO_ADDRESS = "not a valid IP address";
 
-function validate({ spec }: PoolAddress, { requestVersion }: StrategyContext, before?: PoolAddress): FieldError[] {
+function validate({ metadata, spec }: PoolAddress, { requestVersion }: StrategyContext, before?: PoolAddress): FieldError[] {
   const errors: FieldError[] = [];
   const { claimRef, poolRef, address = "", prefix, gateway = "" } = spec ?? {};
   checkReferredName("spec.claimRef.name", claimRef?.name, errors);
@@ -24,12 +25,22 @@ function validate({ spec }: PoolAddress, { requestVersion }: StrategyContext, be
   else if (parsed.ok && prefix > widthOf(parsed.value.family))
     errors.push(invalidValue("spec.prefix", prefix, `prefix is too large for an ${parsed.value.family} address`));
   else if (prefix > widthOf("IPv6")) errors.push(invalidValue("spec.prefix", prefix, "prefix is too large for an IPv6 address"));
+  else if (parsed.ok && !before && isOfPrefixPool({ metadata, spec })) {
+    const { family, value } = parsed.value;
+    if (networkAround(family, value, prefix).first !== value)
+      errors.push(invalidValue("spec.address", address, "must be the first address of its prefix"));
+  }
   if (gateway !== "" && !parseAddress(gateway).ok) errors.push(invalidValue("spec.gateway", gateway, NO_ADDRESS));
   return errors;
 }
 
 function validateUpdate({ after, before }: Change<PoolAddress>): FieldError[] {
   return semanticEqual(after.spec, before.spec) ? [] : [forbiddenField("spec", "IPAddress spec is immutable")];
+}
+
+function isOfPrefixPool({ metadata, spec }: Pick<PoolAddress, "metadata" | "spec">): boolean {
+  const pool = poolKeyOf(spec?.poolRef, metadata?.namespace);
+  return pool !== undefined && isPrefixPool(partsOfPoolKey(pool).kind);
 }
 
 /** Whether a claim has it. Addresses of pools of other providers are theirs to hold. */

@@ -1,12 +1,30 @@
 /** The resources of ipam.cluster.x-k8s.io. They have no short names: `ip` and `ipaddresses` alone mean those of networking.k8s.io. */
-import { GlobalInClusterIPPoolSchema, InClusterIPPoolSchema, IPAddressClaimSchema, PoolAddressSchema } from "../../schema/kinds/ipam";
+import {
+  GlobalInClusterIPPoolSchema,
+  GlobalInClusterPrefixPoolSchema,
+  InClusterIPPoolSchema,
+  InClusterPrefixPoolSchema,
+  IPAddressClaimSchema,
+  PoolAddressSchema,
+} from "../../schema/kinds/ipam";
 import { AGE_COLUMN, ageOf, column, NAME_COLUMN, nameOf } from "../common-columns";
 import { COMMON } from "../common-definition";
 import { type Cell, type ColumnDefinition, defineResource, type ResourceDefinition } from "../resource";
 import { addressStrategy } from "./address-strategy";
 import { claimStrategy } from "./claim-strategy";
-import { type AddressClaim, type AddressPool, CLAIM_VERSION, IPAM_GROUP, type PoolAddress, POOL_VERSION, type PoolKind } from "./ipam";
+import {
+  type AddressClaim,
+  type AddressPool,
+  CLAIM_VERSION,
+  IPAM_GROUP,
+  isNamespacedPool,
+  isPrefixPool,
+  type PoolAddress,
+  POOL_VERSION,
+  type PoolKind,
+} from "./ipam";
 import { poolStrategy } from "./pool-strategy";
+import { prefixPoolStrategy } from "./prefix-pool-strategy";
 
 const CATEGORIES = ["cluster-api"];
 const POOL_NAME = column("Pool Name", "Name of the pool that the address is to come from.");
@@ -64,6 +82,7 @@ export const poolAddressesDefinition = defineResource<PoolAddress>({
 const count = (name: string, description: string): ColumnDefinition => ({ name, type: "integer", format: "", description, priority: 0 });
 
 function poolsDefinition(kind: PoolKind, schema: ResourceDefinition["schema"]): ResourceDefinition {
+  const isOfPrefixes = isPrefixPool(kind);
   return defineResource<AddressPool>({
     ...COMMON,
     group: IPAM_GROUP,
@@ -72,24 +91,24 @@ function poolsDefinition(kind: PoolKind, schema: ResourceDefinition["schema"]): 
     singular: kind.toLowerCase(),
     kind,
     categories: CATEGORIES,
-    namespaced: kind === "InClusterIPPool",
+    namespaced: isNamespacedPool(kind),
     subresources: ["status"],
     schema,
     columns: [
       NAME_COLUMN,
-      column("Addresses", "The addresses of the pool."),
-      count("Total", "How many addresses the pool gives out."),
+      isOfPrefixes ? column("Prefixes", "What the pool gives prefixes out of.") : column("Addresses", "The addresses of the pool."),
+      count("Total", `How many ${isOfPrefixes ? "prefixes" : "addresses"} the pool gives out.`),
       count("Free", "How many of them nobody has."),
-      count("Used", "How many addresses of the pool claims have."),
+      count("Used", `How many ${isOfPrefixes ? "prefixes" : "addresses"} of the pool claims have.`),
       AGE_COLUMN,
     ],
     cells(pool, now) {
       const { total, free, used } = pool.status?.ipAddresses ?? {};
       const shown = (value: number | bigint | undefined): number | null => (value === undefined ? null : Number(value));
-      const addresses = JSON.stringify(pool.spec?.addresses ?? []);
-      return [nameOf(pool), addresses, shown(total), shown(free), shown(used), ageOf(pool, now)];
+      const entries = JSON.stringify((isOfPrefixes ? pool.spec?.prefixes : pool.spec?.addresses) ?? []);
+      return [nameOf(pool), entries, shown(total), shown(free), shown(used), ageOf(pool, now)];
     },
-    strategy: poolStrategy,
+    strategy: isOfPrefixes ? prefixPoolStrategy : poolStrategy,
     returnsDeletedObject: true,
     generation: "spec",
   });
@@ -98,4 +117,6 @@ function poolsDefinition(kind: PoolKind, schema: ResourceDefinition["schema"]): 
 export const poolDefinitions: Readonly<Record<PoolKind, ResourceDefinition>> = {
   InClusterIPPool: poolsDefinition("InClusterIPPool", InClusterIPPoolSchema),
   GlobalInClusterIPPool: poolsDefinition("GlobalInClusterIPPool", GlobalInClusterIPPoolSchema),
+  InClusterPrefixPool: poolsDefinition("InClusterPrefixPool", InClusterPrefixPoolSchema),
+  GlobalInClusterPrefixPool: poolsDefinition("GlobalInClusterPrefixPool", GlobalInClusterPrefixPoolSchema),
 };

@@ -24,8 +24,38 @@ export const KEEP_OUT_OF_RANGE = `${OWN_DOMAIN}/keep-out-of-range`;
 /** At pools: those with different values may overlap. */
 export const NAT_DOMAIN = `${OWN_DOMAIN}/nat-domain`;
 
-/** The pools of this server. The provider upstream has other kinds as well, which claims may name and nobody serves here. */
-export type PoolKind = "InClusterIPPool" | "GlobalInClusterIPPool";
+/** At a claim for a prefix: the length that it is to have, where that is not the pool's own. */
+export const PREFIX_LENGTH = `${OWN_DOMAIN}/prefix-length`;
+
+/** The pools of this server. Claims may name pools of others, which nobody serves here. */
+export type PoolKind = "InClusterIPPool" | "GlobalInClusterIPPool" | "InClusterPrefixPool" | "GlobalInClusterPrefixPool";
+
+interface KindOfPool {
+  readonly isNamespaced: boolean;
+  /** It gives out prefixes. */
+  readonly givesPrefixes: boolean;
+}
+
+const KINDS: Readonly<Record<PoolKind, KindOfPool>> = {
+  InClusterIPPool: { isNamespaced: true, givesPrefixes: false },
+  GlobalInClusterIPPool: { isNamespaced: false, givesPrefixes: false },
+  InClusterPrefixPool: { isNamespaced: true, givesPrefixes: true },
+  GlobalInClusterPrefixPool: { isNamespaced: false, givesPrefixes: true },
+};
+
+export const POOL_KINDS = Object.keys(KINDS) as readonly PoolKind[];
+
+export function isNamespacedPool(kind: PoolKind): boolean {
+  return KINDS[kind].isNamespaced;
+}
+
+export function isPrefixPool(kind: PoolKind): boolean {
+  return KINDS[kind].givesPrefixes;
+}
+
+function isPoolKind(kind: string): kind is PoolKind {
+  return Object.hasOwn(KINDS, kind);
+}
 
 /** Who writes addresses for claims. */
 export const POOLS_MANAGER = "ip-pools";
@@ -66,13 +96,18 @@ export interface PoolAddress extends KubeObject {
   spec?: { claimRef?: { name?: string }; poolRef?: PoolReference; address?: string; prefix?: number; gateway?: string };
 }
 
+/** Members of all kinds. */
 export interface PoolSpec {
+  gateway?: string;
+  addressReuseGracePeriodSeconds?: number;
   addresses?: string[];
   prefix?: number;
-  gateway?: string;
   allocateReservedIPAddresses?: boolean;
   excludedAddresses?: string[];
-  addressReuseGracePeriodSeconds?: number;
+  /** of pools of prefixes, as the members below */
+  prefixes?: string[];
+  allocationPrefixLength?: number;
+  excludedPrefixes?: string[];
 }
 
 export interface PoolCounts {
@@ -93,20 +128,29 @@ export type PoolKey = string;
 /** The pool of this server that the reference of an object in `namespace` names; undefined = it names one of somebody else. */
 export function poolKeyOf(reference: PoolReference | undefined, namespace: string | undefined): PoolKey | undefined {
   const { name = "", kind = "", apiGroup = "" } = reference ?? {};
-  if (apiGroup !== IPAM_GROUP || name === "") return undefined;
-  if (kind === "GlobalInClusterIPPool") return `${kind}//${name}`;
-  return kind === "InClusterIPPool" ? `${kind}/${namespace ?? ""}/${name}` : undefined;
+  if (apiGroup !== IPAM_GROUP || name === "" || !isPoolKind(kind)) return undefined;
+  return `${kind}/${KINDS[kind].isNamespaced ? (namespace ?? "") : ""}/${name}`;
 }
 
 /** The key of a pool that is at hand. */
 export function keyOfPool(kind: PoolKind, { metadata }: KubeObject): PoolKey {
-  return `${kind}/${kind === "InClusterIPPool" ? (metadata?.namespace ?? "") : ""}/${metadata?.name ?? ""}`;
+  return `${kind}/${KINDS[kind].isNamespaced ? (metadata?.namespace ?? "") : ""}/${metadata?.name ?? ""}`;
 }
 
+/** @param key of a pool of this server */
 export function partsOfPoolKey(key: PoolKey): { kind: PoolKind; namespace: string; name: string } {
-  const [kind, namespace = "", name = ""] = key.split("/");
-  return { kind: kind === "InClusterIPPool" ? kind : "GlobalInClusterIPPool", namespace, name };
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  return { kind: isPoolKind(kind) ? kind : "GlobalInClusterIPPool", namespace, name };
 }
+
+/** The length that a claim asks for; undefined = that of its pool. */
+export function askedLength({ metadata }: KubeObject): number | undefined {
+  const text = metadata?.annotations?.[PREFIX_LENGTH] ?? "";
+  return PREFIX_LENGTH_TEXT.test(text) ? Number(text) : undefined;
+}
+
+/** 1 to 128, without leading zeros */
+export const PREFIX_LENGTH_TEXT = /^([1-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$/;
 
 /** As messages name a pool, also one of somebody else. */
 export function poolText(key: PoolKey): string {

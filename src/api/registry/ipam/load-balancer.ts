@@ -9,7 +9,7 @@ import { parseLabelSelector } from "../../meta/selector";
 import { OWN_DOMAIN, type ServedServices } from "../../meta/own-annotation";
 
 /** `true`: the pool serves Services. */
-const LOAD_BALANCER = `${OWN_DOMAIN}/load-balancer`;
+export const LOAD_BALANCER = `${OWN_DOMAIN}/load-balancer`;
 /** A number; the lower one comes first. 0 is as none, which comes last. */
 const PRIORITY = `${OWN_DOMAIN}/priority`;
 const NAMESPACES = `${OWN_DOMAIN}/namespaces`;

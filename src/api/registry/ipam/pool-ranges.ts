@@ -1,7 +1,8 @@
-/** The addresses of a pool: what its entries say, and which of them are given out (upstream: in-cluster provider, internal/poolutil). */
+/** What a pool has: what its entries say, and which of them are given out (upstream: in-cluster provider, internal/poolutil). */
 import { formatAddress, parseAddress } from "../../../core/net/address";
 import { type Family, lastAddressOf, widthOf } from "../../../core/net/family";
 import { type Interval, normalize, subtract } from "../../../core/net/interval";
+import { lastOf, parsePrefix, type Prefix } from "../../../core/net/prefix";
 import type { PoolSpec } from "./ipam";
 
 export interface PoolRange extends Interval {
@@ -25,6 +26,14 @@ export function parsePoolEntry(text: string): PoolRange | undefined {
   return last.value.family === family && value <= last.value.value ? { family, first: value, last: last.value.value } : undefined;
 }
 
+/** An aligned CIDR, in whatever spelling. `unaligned`: bits are set beyond its length. */
+export function parsePoolPrefix(text: string): Prefix | "invalid" | "unaligned" {
+  const parsed = parsePrefix(text);
+  if (parsed.ok) return parsed.value;
+  if (parsed.error.reason === "notCanonical") return parsed.error.prefix;
+  return parsed.error.reason === "hostBits" ? "unaligned" : "invalid";
+}
+
 /** The network of this length that has the address. */
 export function networkAround(family: Family, address: bigint, length: number): PoolRange {
   const mask = (1n << BigInt(widthOf(family) - length)) - 1n;
@@ -36,13 +45,19 @@ export interface PoolRanges {
   readonly family: Family;
   /** what is given out, in normal form */
   readonly intervals: readonly Interval[];
+  /** Length of the smallest prefixes that are given out. All intervals consist of whole ones. Absent = addresses are given out. */
+  readonly unit?: number;
 }
 
 /** ::ffff:0:0/96, which no object may have as its address: they are those of IPv4. */
 const IPV4_MAPPED: Interval = { first: 0xffffn << 32n, last: (0xffffn << 32n) | 0xffff_ffffn };
 
-/** The addresses that the pool gives out; entries that are wrong count as absent. undefined = no entry is right. */
+/** What the pool gives out; entries that are wrong count as absent. undefined = no entry is right. */
 export function rangesOf(spec: PoolSpec | undefined): PoolRanges | undefined {
+  return spec?.prefixes ? prefixRangesOf(spec) : addressRangesOf(spec);
+}
+
+function addressRangesOf(spec: PoolSpec | undefined): PoolRanges | undefined {
   const entries = (spec?.addresses ?? []).flatMap((text) => parsePoolEntry(text) ?? []);
   const family = entries[0]?.family;
   if (family === undefined) return undefined;
@@ -60,6 +75,31 @@ export function rangesOf(spec: PoolSpec | undefined): PoolRanges | undefined {
     if (family === "IPv4") out.push({ first: network.last, last: network.last });
   }
   return { family, intervals: subtract(own, normalize(out)) };
+}
+
+/** Upstream's default, which only IPv6 has room for. */
+export const DEFAULT_LENGTH = 64;
+
+/** A prefix that an excluded entry touches is not given out. */
+function prefixRangesOf({
+  prefixes = [],
+  excludedPrefixes = [],
+  allocationPrefixLength: unit = DEFAULT_LENGTH,
+}: PoolSpec): PoolRanges | undefined {
+  const entries = prefixes.map(parsePoolPrefix).filter((entry) => typeof entry !== "string");
+  const family = entries[0]?.family;
+  if (family === undefined || unit < 1 || unit > widthOf(family)) return undefined;
+  const own = entries.filter((entry) => entry.family === family && entry.length <= unit);
+  const out = excludedPrefixes.flatMap((text) => parsePoolEntry(text) ?? []).filter((entry) => entry.family === family);
+  if (family === "IPv6") out.push({ family, ...IPV4_MAPPED });
+  const mask = (1n << BigInt(widthOf(family) - unit)) - 1n;
+  const whole = subtract(normalize(own.map((entry) => ({ first: entry.base, last: lastOf(entry) }))), normalize(out.map(plain)));
+  const intervals = whole.flatMap(({ first, last }) => {
+    const from = (first + mask) & ~mask;
+    const to = ((last + 1n) & ~mask) - 1n;
+    return from <= to ? [{ first: from, last: to }] : [];
+  });
+  return { family, intervals, unit };
 }
 
 function plain({ first, last }: Interval): Interval {

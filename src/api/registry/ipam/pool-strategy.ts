@@ -12,18 +12,23 @@ import { networkAround, parsePoolEntry, type PoolRange } from "./pool-ranges";
 const ENTRIES_MAX = 4_096;
 const NO_ENTRY = "provided address is not a valid IP, range, nor CIDR";
 
-/** Entries of one field that are right; those that are not become errors. */
-function entriesOf(field: string, texts: readonly string[], errors: FieldError[]): { text: string; range: PoolRange }[] {
+/** Addresses, ranges and CIDRs of one field that are right; those that are not become errors. */
+export function entriesOf(
+  field: string,
+  texts: readonly string[],
+  errors: FieldError[],
+  wrong = NO_ENTRY,
+): { text: string; range: PoolRange }[] {
   return texts.flatMap((text) => {
     const range = parsePoolEntry(text);
     if (range) return [{ text, range }];
-    errors.push(invalidValue(field, text, NO_ENTRY));
+    errors.push(invalidValue(field, text, wrong));
     return [];
   });
 }
 
 /** A pool of an earlier release may have more, until somebody makes it longer still. */
-function checkCount(field: string, { length }: readonly string[], earlier: readonly string[] = []): FieldError[] {
+export function checkCount(field: string, { length }: readonly string[], earlier: readonly string[] = []): FieldError[] {
   return length > Math.max(ENTRIES_MAX, earlier.length) ? [tooMany(field, length, ENTRIES_MAX)] : [];
 }
 
@@ -60,9 +65,13 @@ function checkSpec(spec: PoolSpec): FieldError[] {
   if (prefix === undefined) errors.push(required("spec.prefix"));
   else if (prefix < 0 || prefix > widthOf(family ?? "IPv6"))
     errors.push(invalidValue("spec.prefix", prefix, "provided prefix is not valid"));
-  if (grace < 0)
-    errors.push(invalidValue("spec.addressReuseGracePeriodSeconds", grace, "addressReuseGracePeriodSeconds must not be negative"));
+  checkGrace(grace, errors);
   return errors.length > 0 ? errors : checkNetwork(spec, entries);
+}
+
+export function checkGrace(seconds: number, errors: FieldError[]): void {
+  if (seconds < 0)
+    errors.push(invalidValue("spec.addressReuseGracePeriodSeconds", seconds, "addressReuseGracePeriodSeconds must not be negative"));
 }
 
 /** The network is that of the lowest address: every entry lies in it. */

@@ -190,6 +190,61 @@ const InClusterIPPoolStatus: MessageSchema = message(
   { description: "What a pool has given out." },
 );
 
+const InClusterPrefixPoolSpec: MessageSchema = message(
+  `${PREFIX}.v1alpha2.InClusterPrefixPoolSpec`,
+  {
+    prefixes: required(1, listOf(string), "CIDRs of one family that prefixes are given out of, network-aligned."),
+    allocationPrefixLength: plain(
+      2,
+      int32,
+      "Length of the prefixes that are given out; of claims that ask for another one, the greatest. 64 if an IPv6 pool has none. It cannot be changed.",
+    ),
+    gateway: plain(3, string, "What the addresses of claims have as their gateway. It keeps nothing from being given out."),
+    excludedPrefixes: plain(
+      4,
+      listOf(string),
+      "Addresses, ranges first-last, or CIDRs. A prefix that touches one of them is never given out.",
+    ),
+    addressReuseGracePeriodSeconds: pointer(5, int32, "How long a prefix is kept behind the deletion of its claim."),
+  },
+  { description: "What a pool of prefixes gives out." },
+);
+
+const PrefixCounts: MessageSchema = message(
+  `${PREFIX}.v1alpha2.InClusterPrefixPoolStatusAddresses`,
+  {
+    total: required(1, int64, "Prefixes of the allocation length that the pool gives out, used ones included; at most 2^63-1."),
+    free: required(2, int64, "Those of them that nobody has."),
+    used: required(3, int64, "Prefixes of the allocation length that claims have. A shorter prefix counts as all that lie in it."),
+    outOfRange: required(4, int64, "Those of them that the pool gives out no more."),
+  },
+  { description: "Counts of prefixes." },
+);
+
+const InClusterPrefixPoolStatus: MessageSchema = message(
+  `${PREFIX}.v1alpha2.InClusterPrefixPoolStatus`,
+  { ipAddresses: plain(1, ref(PrefixCounts), "How many prefixes there are.") },
+  { description: "What a pool of prefixes has given out." },
+);
+
+const PREFIX_POOL_FIELDS = {
+  metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
+  spec: plain(2, ref(InClusterPrefixPoolSpec), "What the pool gives out."),
+  status: plain(3, ref(InClusterPrefixPoolStatus), "What it has given out."),
+};
+
+export const InClusterPrefixPoolSchema: MessageSchema = kind(
+  `${PREFIX}.v1alpha2.InClusterPrefixPool`,
+  "Prefixes for the claims of its namespace.",
+  PREFIX_POOL_FIELDS,
+);
+
+export const GlobalInClusterPrefixPoolSchema: MessageSchema = kind(
+  `${PREFIX}.v1alpha2.GlobalInClusterPrefixPool`,
+  "Prefixes for the claims of all namespaces.",
+  PREFIX_POOL_FIELDS,
+);
+
 const POOL_FIELDS = {
   metadata: plain(1, ref(ObjectMeta), "Name, labels, annotations and the other standard metadata of the object."),
   spec: plain(2, ref(InClusterIPPoolSpec), "What the pool gives out."),

@@ -13,7 +13,7 @@ const GROUP = "ipam.cluster.x-k8s.io";
 
 it("the page: its commands show what it says", () => {
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```$/gms)];
-  expect(blocks).toHaveLength(2);
+  expect(blocks).toHaveLength(3);
   for (const [, commands = "", shown = ""] of blocks) {
     const output = sh(commands);
     const told = output.split("\n").filter((line) => !/ created$|condition met$|" deleted/.test(line));
@@ -25,6 +25,8 @@ it("columns, explain, and ipaddresses, which mean those of Services", () => {
   expect(ok("get ipaddresses -o name")).toContain("ipaddress.networking.k8s.io/");
   expect(ok(`get ipaddressclaims`).split("\n")[0]?.trim()).toMatch(/^NAME +POOL NAME +POOL KIND +AGE$/);
   expect(ok("get inclusterippools").split("\n")[0]?.trim()).toMatch(/^NAME +ADDRESSES +TOTAL +FREE +USED +AGE$/);
+  expect(ok("get globalinclusterprefixpools").split("\n")[0]?.trim()).toMatch(/^NAME +PREFIXES +TOTAL +FREE +USED +AGE$/);
+  expect(ok(`explain inclusterprefixpool.spec.allocationPrefixLength --api-version=${GROUP}/v1alpha2`)).toContain("64 if an IPv6 pool");
   expect(ok(`explain inclusterippool.spec.excludedAddresses --api-version=${GROUP}/v1alpha2`)).toContain("never given out");
   expect(ok("get cluster-api -o name")).toContain("ipaddressclaim.ipam.cluster.x-k8s.io/m2");
 });
@@ -36,6 +38,20 @@ it("what is refused: a pool in use, one that overlaps another one, and another p
   const spec = { addresses: ["192.0.2.0/24"], prefix: 24 };
   const other = file("other.json", { apiVersion: `${GROUP}/v1alpha2`, kind: "GlobalInClusterIPPool", metadata: { name: "other" }, spec });
   expect(refused(`create -f ${other}`)).toContain('overlaps with InClusterIPPool "default/machines"');
+  const network = { prefixes: ["192.0.2.0/26"], allocationPrefixLength: 28 };
+  const prefixes = file("prefixes.json", {
+    apiVersion: `${GROUP}/v1alpha2`,
+    kind: "InClusterPrefixPool",
+    metadata: { name: "p" },
+    spec: network,
+  });
+  expect(refused(`create -f ${prefixes}`)).toContain('overlaps with InClusterIPPool "default/machines"');
+  expect(refused(`patch globalinclusterprefixpool sites --type=merge -p '{"spec":{"excludedPrefixes":["10.128.1.9"]}}'`)).toContain(
+    "existing allocations become non-allocatable: [10.128.1.0]",
+  );
+  expect(refused(`patch globalinclusterprefixpool sites --type=merge -p '{"spec":{"allocationPrefixLength":25}}'`)).toContain(
+    "spec.allocationPrefixLength is immutable",
+  );
   const shrunk = '{"spec":{"addresses":["192.0.2.11"]}}';
   expect(refused(`patch inclusterippool machines --type=merge -p '${shrunk}'`)).toContain(
     "pool addresses do not contain allocated addresses: [192.0.2.10-192.0.2.10]",

@@ -43,9 +43,8 @@ import type { SimPlatform } from "../platform/platform";
 import { storePorts } from "../stores";
 import { StoreTables } from "../tables";
 
-const { InClusterIPPool, GlobalInClusterIPPool } = poolDefinitions;
-const ALL = [addressClaimsDefinition, poolAddressesDefinition, InClusterIPPool, GlobalInClusterIPPool] as const;
-const POOLS: readonly ResourceDefinition[] = [InClusterIPPool, GlobalInClusterIPPool];
+const POOLS: readonly ResourceDefinition[] = Object.values(poolDefinitions);
+const ALL = [addressClaimsDefinition, poolAddressesDefinition, ...POOLS];
 const HOLDERS = [poolAddressesDefinition, ...POOLS];
 
 /** What a history of pools should come to. */

@@ -40,6 +40,8 @@ const COLUMNS: Record<string, string> = {
   "IPAddress of ipam.cluster.x-k8s.io": "Name, Address, Pool Name, Pool Kind, Age",
   InClusterIPPool: "Name, Addresses, Total: integer, Free: integer, Used: integer, Age",
   GlobalInClusterIPPool: "Name, Addresses, Total: integer, Free: integer, Used: integer, Age",
+  InClusterPrefixPool: "Name, Prefixes, Total: integer, Free: integer, Used: integer, Age",
+  GlobalInClusterPrefixPool: "Name, Prefixes, Total: integer, Free: integer, Used: integer, Age",
 };
 
 describe.each(
@@ -130,6 +132,8 @@ it("ipam.cluster.x-k8s.io: comes last and has no short names, so that ipaddresse
     ["IPAddress", "v1beta1", "", "cluster-api"],
     ["InClusterIPPool", "v1alpha2", "", "cluster-api"],
     ["GlobalInClusterIPPool", "v1alpha2", "", "cluster-api"],
+    ["InClusterPrefixPool", "v1alpha2", "", "cluster-api"],
+    ["GlobalInClusterPrefixPool", "v1alpha2", "", "cluster-api"],
   ]);
 });
 

@@ -35,7 +35,7 @@ describe("addresses", () => {
   it.each<[string, PoolAddress["metadata"], PoolAddress["spec"], boolean]>([
     ["has a claim", {}, spec, true],
     ["is being deleted", { deletionTimestamp: "2026-01-01T00:00:00Z" }, spec, false],
-    ["is of a pool of somebody else", {}, { ...spec, poolRef: { ...POOL, kind: "InClusterPrefixPool" } }, false],
+    ["is of a pool of somebody else", {}, { ...spec, poolRef: { ...POOL, kind: "OtherPool" } }, false],
     ["has no claim", { ownerReferences: [] }, spec, false],
   ])("the finalizer of one that %s: is kept: %#", (_, metadata, of, isKept) => {
     const owner = { apiVersion: "ipam.cluster.x-k8s.io/v1beta2", kind: "IPAddressClaim", name: "a", uid: "u", controller: true };

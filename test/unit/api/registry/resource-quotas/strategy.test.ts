@@ -174,7 +174,9 @@ it("names of quotas: count/ for every namespaced resource but events, and the ol
   expect(names.sort()).toEqual([
     "configmaps",
     ...["configmaps", "endpoints", "endpointslices.discovery.k8s.io"].map(counted),
-    ...["inclusterippools", "ipaddressclaims", "ipaddresses"].map((resource) => counted(`${resource}.ipam.cluster.x-k8s.io`)),
+    ...["inclusterippools", "inclusterprefixpools", "ipaddressclaims", "ipaddresses"].map((resource) =>
+      counted(`${resource}.ipam.cluster.x-k8s.io`),
+    ),
     ...["leases.coordination.k8s.io", "pods", "podtemplates"].map(counted),
     ...["resourcequotas", "rolebindings.rbac.authorization.k8s.io", "roles.rbac.authorization.k8s.io"].map(counted),
     ...["secrets", "serviceaccounts", "services"].map(counted),

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { longestFirst } from "./scripts/dev/testing/longest-first";
 
@@ -59,6 +60,15 @@ const LONGEST = [
 ];
 
 export default defineConfig({
+  // What the package exports, from the sources: examples import it as users do.
+  resolve: {
+    alias: [
+      {
+        find: /^servicenet\/(elector|allocator|ranges|services|agent)$/,
+        replacement: join(import.meta.dirname, "src/clients/$1/index.ts"),
+      },
+    ],
+  },
   test: {
     ...(slow ? slowProjects : quickFiles),
     environment: "node",

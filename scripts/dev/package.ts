@@ -5,7 +5,7 @@ import { parseCommandLine, runProgram } from "../terminal/command-line";
 const COMMAND = "npm run package";
 const usage = `Usage: ${COMMAND}
 
-Builds dist/servicenet: the programs for users and the Worker, as npm pack packs them.
+Builds dist/servicenet and dist/lib: the programs for users, the Worker and the libraries, as npm pack packs them.
 
   --help              this text
 

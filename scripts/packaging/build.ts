@@ -5,19 +5,23 @@ import type * as Esbuild from "esbuild";
 import { requirePackage, root } from "../running/root.mjs";
 import { bundle, workerInputs } from "../serve/bundle";
 import { readWorkerConfig } from "../serve/worker-config";
+import { buildLibraries } from "./libraries";
 import { licencesText } from "./licences";
 import { PACKAGED_WORKER } from "./packaged";
 
 const FOLDER = dirname(PACKAGED_WORKER);
+const LIBRARIES = join(root, "dist", "lib");
 const CLIENT = join("node_modules", "@kubernetes", "client-node", "dist");
+const esbuild = requirePackage("esbuild") as typeof Esbuild;
 /** Code of packages that are no modules of the language. */
 const BANNER = `import { createRequire as createRequireHere } from "node:module";\nconst require = createRequireHere(import.meta.url);`;
 
-/** Writes dist/servicenet anew. Throws where something cannot be built. */
+/** Writes dist/servicenet and dist/lib anew. Throws where something cannot be built. */
 export async function buildPackage(): Promise<void> {
-  rmSync(FOLDER, { recursive: true, force: true });
+  for (const folder of [FOLDER, LIBRARIES]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
-  const inputs = await buildPrograms();
+  const inputs = [...(await buildPrograms()), ...(await buildLibraries(LIBRARIES))];
+  await esbuild.stop();
   const config = readWorkerConfig(join(root, "wrangler.toml"));
   writeFileSync(PACKAGED_WORKER, bundle(config).text);
   writeFileSync(join(FOLDER, "LICENCES.txt"), licencesText([...inputs, ...workerInputs(config)]));
@@ -25,7 +29,6 @@ export async function buildPackage(): Promise<void> {
 
 /** Paths from the root of the files that the programs are made of. */
 async function buildPrograms(): Promise<string[]> {
-  const esbuild = requirePackage("esbuild") as typeof Esbuild;
   const { metafile } = await esbuild.build({
     absWorkingDir: root,
     entryPoints: { servicenet: "scripts/commands/servicenet.ts", kubeconfig: join(CLIENT, "config.js") },
@@ -48,7 +51,6 @@ async function buildPrograms(): Promise<string[]> {
     legalComments: "none",
     logLevel: "silent",
   });
-  await esbuild.stop();
   return Object.keys(metafile.inputs);
 }
 

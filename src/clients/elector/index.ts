@@ -1,5 +1,6 @@
 /** Leader election on a Lease, and writes that a former leader cannot make (docs/leader-election.md). */
-export { takePart } from "./elector";
-export { changeFenced } from "./fencing";
+export type { KubeObject } from "../../api/meta/kubernetes";
+export { type Election, type ElectorOptions, takePart } from "./elector";
+export { changeFenced, type FencedChange } from "./fencing";
 export type { SendLike } from "./send-like";
-export type { Term } from "./term";
+export type { ElectorClock, Term } from "./term";

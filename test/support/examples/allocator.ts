@@ -1,8 +1,4 @@
-import { AllocationMetrics } from "../../../src/addresses/metrics/allocation-metrics";
-import { allocatorFamilies } from "../../../src/addresses/metrics/allocator-families";
-import { allocatorErrorText, MetaAllocator } from "../../../src/clients/allocator/index";
-import { WordRandom } from "../../../src/core/base/word-random";
-import { metricsText } from "../../../src/core/telemetry/metrics";
+import { AllocationMetrics, allocatorErrorText, allocatorFamilies, MetaAllocator, metricsText, WordRandom } from "servicenet/allocator";
 
 const random = new WordRandom(() => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0);
 const allocator = new MetaAllocator("IPv4", { random, clock: { now: () => Date.now() } });

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ConfigMap } from "../../../src/api/meta/kubernetes";
-import { changeFenced, type SendLike, takePart, type Term } from "../../../src/clients/elector/index";
+import { changeFenced, type KubeObject, type SendLike, takePart, type Term } from "servicenet/elector";
 
 const [server = "http://127.0.0.1:8787", name = "a", seconds = "15"] = process.argv.slice(2);
+type ConfigMap = KubeObject & { data?: Record<string, string> };
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 
 const send: SendLike = (path, init) => fetch(server + path, init as RequestInit);

@@ -1,7 +1,4 @@
-import type { FetchLike } from "../../../src/api/client/fetch-like";
-import { followServices, type NodePlace, type ServiceRef, usableEndpoints } from "../../../src/clients/services/index";
-import { policyUse } from "../../../src/api/registry/services/proxied-service";
-import { portKey } from "../../../src/api/registry/endpoint-slices/slice-portion";
+import { type FetchLike, followServices, type NodePlace, policyUse, portKey, type ServiceRef, usableEndpoints } from "servicenet/services";
 
 const clock = {
   now: () => Date.now(),

@@ -1,6 +1,5 @@
 import type { KubeConfig } from "@kubernetes/client-node";
-import type { FetchLike } from "../../../src/api/client/fetch-like";
-import { type FollowedRanges, followRanges } from "../../../src/clients/ranges/index";
+import { type FetchLike, type FollowedRanges, followRanges } from "servicenet/ranges";
 
 const clock = {
   now: () => Date.now(),

@@ -4,13 +4,14 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseControllers } from "../../../../src/core/config/controllers";
 import { Api, type Body, MERGE_PATCH } from "../../../support/clients/api";
 import { parsePrometheus } from "../../../support/values/prometheus";
+import { installedPackage, type InstalledPackage, TSX } from "../../../support/package/installed-package";
 import { getJson, removeFolder, temporaryFolder } from "../../../support/server/server";
 import { startCommand } from "../../../support/server/program";
 import { serverForTests } from "../../../support/server/server-for-tests";
@@ -22,33 +23,37 @@ afterAll(() => folders.forEach(removeFolder));
 interface Documented {
   /** name -> text of the programs, in the order of the page */
   programs: [string, string][];
-  /** the arguments of `node` */
+  /** the arguments of tsx */
   command: string[];
   prints: string;
 }
 
-/** What a page says: "save … as `name`", the program, the command that begins with node, and what it prints. */
+/** What a page says: "save … as `name`", the program, the command that begins with `npx tsx`, and what it prints. */
 function documentedOn(page: string): Documented {
   const text = readFileSync(join(root, "docs", page), "utf8");
   const programs = [...text.matchAll(/as `([\w-]+\.ts)`(?:(?!```)[\s\S])*```ts\n([\s\S]*?)```/g)].map(
     ([, name = "", code = ""]): [string, string] => [name, code],
   );
-  const [, command = "", prints = ""] = /```sh\nnode (.*)\n```(?:(?!```)[\s\S])*```(?:text)?\n([\s\S]*?)```/.exec(text) ?? [];
+  const [, command = "", prints = ""] = /```sh\nnpx tsx (.*)\n```(?:(?!```)[\s\S])*```(?:text)?\n([\s\S]*?)```/.exec(text) ?? [];
   return { programs, command: command.split(" "), prints: prints.trimEnd() };
 }
 
-/** A folder in which the repository's folders are at hand, with the programs saved beside package.json. */
-function saved({ programs }: Documented): string {
+let installed: InstalledPackage;
+beforeAll(async () => {
   const folder = temporaryFolder();
   folders.push(folder);
-  for (const name of ["package.json", "node_modules", "scripts", "src"]) symlinkSync(join(root, name), join(folder, name));
-  for (const [name, code] of programs) writeFileSync(join(folder, name), code);
-  return folder;
+  installed = await installedPackage(folder);
+}, 600_000);
+
+/** The folder with the installed package, and with the programs saved there. */
+function saved({ programs }: Documented): string {
+  for (const [name, code] of programs) writeFileSync(join(installed.project, name), code);
+  return installed.project;
 }
 
 /** The text of test/support/examples, which the compiler and the linter check. */
 function checked(example: string): string {
-  return readFileSync(join(root, "test", "support", "examples", example), "utf8").replaceAll('"../../../src/', '"./src/');
+  return readFileSync(join(root, "test", "support", "examples", example), "utf8");
 }
 
 describe("docs/allocator.md", () => {
@@ -59,7 +64,7 @@ describe("docs/allocator.md", () => {
   });
 
   it("command of the page: prints the lines of the page, then the metrics", async () => {
-    const child = spawn(process.execPath, page.command, { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [TSX, ...page.command], { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     expect(await once(child, "close")).toEqual([0, null]);
@@ -93,7 +98,7 @@ describe("docs/ranges.md", () => {
   it("command of the page: prints the zones of the running server", async () => {
     const command = page.command.map((word) => word.replace("http://127.0.0.1:8787", server.url));
     expect(command).toContain(server.url);
-    const child = spawn(process.execPath, command, { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, [TSX, ...command], { cwd: saved(page), stdio: ["ignore", "pipe", "inherit"] });
     let out = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
     await expect.poll(() => out, { timeout: 20_000 }).toBe(`${page.prints}\n`);
@@ -106,6 +111,7 @@ describe("docs/leader-election.md", () => {
   const server = serverForTests();
   const page = documentedOn("leader-election.md");
   const command = (name: string): string[] => [
+    TSX,
     ...page.command.slice(0, -1).map((word) => word.replace("http://127.0.0.1:8787", server.url)),
     name,
   ];

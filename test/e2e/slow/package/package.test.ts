@@ -7,7 +7,7 @@ import packageJson from "../../../../package.json" with { type: "json" };
 import { packagesOf } from "../../../../scripts/running/packages.mjs";
 import { root } from "../../../../scripts/running/root.mjs";
 import { send } from "../../../../scripts/cluster/send";
-import { installedPackage, type InstalledPackage, NODES } from "./installed-package";
+import { installedPackage, type InstalledPackage, NODES } from "../../../support/package/installed-package";
 import { startCommand } from "../../../support/server/program";
 import { removeFolder, temporaryFolder } from "../../../support/server/server";
 
@@ -18,8 +18,8 @@ const newFolder = (): string => {
   return folder;
 };
 let installed: InstalledPackage;
-beforeAll(() => {
-  installed = installedPackage(newFolder());
+beforeAll(async () => {
+  installed = await installedPackage(newFolder());
 }, 600_000);
 afterAll(() => folders.forEach(removeFolder));
 

@@ -16,10 +16,18 @@ const BEING_DELETED: Finding = { status: "False", reason: "ClusterDeleting", mes
 /**
  * The status of a cluster that can be used as its spec says.
  *
+ * @param given the range out of its pool; undefined = the spec says its ranges
  * @param begun with which ranges the cluster has begun; undefined = the status says so, or nobody has looked
  */
-export function activeStatus(object: Cluster, state: ClusterState, now: number, begun: readonly string[] | undefined): ClusterObjectStatus {
-  const { location = "", serviceCIDRs = [] } = object.spec ?? {};
+export function activeStatus(
+  object: Cluster,
+  state: ClusterState,
+  now: number,
+  begun: readonly string[] | undefined,
+  given?: string,
+): ClusterObjectStatus {
+  const { location = "", serviceCIDRs: said = [] } = object.spec ?? {};
+  const serviceCIDRs = given === undefined ? said : [given];
   const actual = state.phase === "absent" ? "" : (locationOf(state.id) ?? "");
   const own = (state.phase === "active" && state.serviceRanges) || undefined;
   const isSaid = state.phase !== "absent" && object.status?.id === state.id;
@@ -48,7 +56,15 @@ export function activeStatus(object: Cluster, state: ClusterState, now: number, 
 
 /** The status of a cluster whose name is still that of another one, which is being deleted. */
 export function waitingStatus(object: Cluster, now: number): ClusterObjectStatus {
-  const ready: Finding = { status: "False", reason: "NameInUse", message: "an earlier cluster of this name is being deleted" };
+  return pendingStatus(object, { status: "False", reason: "NameInUse", message: "an earlier cluster of this name is being deleted" }, now);
+}
+
+/** The status of a cluster whose pool has given it no range yet. */
+export function rangelessStatus(object: Cluster, because: string, now: number): ClusterObjectStatus {
+  return pendingStatus(object, { status: "False", reason: "WaitingForRange", message: because }, now);
+}
+
+function pendingStatus(object: Cluster, ready: Finding, now: number): ClusterObjectStatus {
   const { observedGeneration: _, ...pending } = status(object, { phase: "Pending" }, { [READY]: ready }, now);
   return pending;
 }

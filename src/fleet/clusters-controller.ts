@@ -2,11 +2,13 @@
 import type { Clock } from "../core/base/ports";
 import { qualifiedResource } from "../api/meta/status";
 import { clustersDefinition } from "../api/registry/clusters/definition";
+import { addressClaimsDefinition, poolAddressesDefinition } from "../api/registry/ipam/definitions";
 import type { ChangeFilter } from "../api/store/feeds/follower-pokes";
 import { type CalledPeers, gatheredStores } from "../controllers/followed/called-store";
 import type { RowStorage } from "../controllers/followed/row-storage";
 import type { ControllerEntry } from "../controllers/controller-table";
 import { Controller, type ControllerPorts } from "../controllers/frame/controller";
+import { ClusterRanges } from "./cluster-ranges";
 import { clustersPass, stepOf } from "./clusters-pass";
 import type { FleetPorts } from "./ports";
 
@@ -29,7 +31,9 @@ export const clustersController: ControllerEntry<ClustersControllerSetting, Cont
   make(setting) {
     const { clock, recorder, peers, tables } = setting;
     // Who wakes the controller has used the store: it has the cluster `default` from its first moment.
-    const { isUnused: _, ...clusters } = gatheredStores(setting)(clustersDefinition);
-    return new Controller(setting, clustersPass({ clock, recorder, storage: tables.rows, clusters, fleet: peers.fleet() }));
+    const store = gatheredStores(setting);
+    const { isUnused: _, ...clusters } = store(clustersDefinition);
+    const ranges = new ClusterRanges({ claims: store(addressClaimsDefinition), addresses: store(poolAddressesDefinition) });
+    return new Controller(setting, clustersPass({ clock, recorder, storage: tables.rows, clusters, ranges, fleet: peers.fleet() }));
   },
 };

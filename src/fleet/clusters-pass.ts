@@ -9,6 +9,7 @@
  *   the status                      everything                                      finds the step done, or takes the annotation of an adopted one away
  *   the object of an adopted one    it, with the annotation of the life             looks, and begins nothing; takes the list of controllers
  *   look of an end                  the cluster, or its deletion                    looks again
+ *   the range of a pool             see cluster-ranges.ts
  *   remove                          a record that works off the deletion            asks how far that is
  *   the finalizer                   no cluster, and no object                       finds nothing to do
  *
@@ -45,7 +46,8 @@ import { isOver, type Outcome, outcomeOf, type Round } from "../controllers/fram
 import { locationOf } from "../tenancy/cluster-id";
 import type { ClusterState, ListedCluster } from "../tenancy/rpc";
 import { adoptedLife, lifeOf, quotasOf, sourceOf } from "./declared-clusters";
-import { activeStatus, deletingStatus, waitingStatus } from "./cluster-status";
+import type { ClusterRanges, RangeAnswer } from "./cluster-ranges";
+import { activeStatus, deletingStatus, rangelessStatus, waitingStatus } from "./cluster-status";
 import type { FleetPorts } from "./ports";
 
 /** Between two looks at a deletion while nobody asks; longer each time while it stands still, as the record's own tries. */
@@ -56,6 +58,9 @@ const LOOK_MIN_MS = 50;
 /** Between two readings of the list of all clusters. */
 const LIST_MS = 3_600_000;
 const LIST_PAGE = 1_000;
+/** Between two looks at the claim of a cluster that waits for its range. */
+const RANGE_LOOK_MS = 50;
+const RANGE_LOOK_MAX_MS = 5_000;
 const WRITER: Writer = { manager: "clusters", group: CLUSTERS_GROUP, version: CLUSTERS_VERSION };
 
 /** `make`: the cluster is not yet as the spec says. `end`: the object waits for the end of its cluster. */
@@ -72,6 +77,7 @@ type Work = { readonly name: string } & (
 export interface ClustersPassPorts extends FramePorts {
   storage: RowStorage;
   clusters: WrittenStore;
+  ranges: ClusterRanges;
   fleet: FleetPorts;
 }
 
@@ -103,7 +109,7 @@ function isAdopted({ metadata }: Cluster): boolean {
   return metadata?.annotations?.[ADOPTED_ANNOTATION] !== undefined;
 }
 
-export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPassPorts): Pass {
+export function clustersPass({ storage, clusters, ranges, fleet, ...ports }: ClustersPassPorts): Pass {
   const { clock, recorder } = ports;
   const rows = new KeptRows(storage);
   const facts = new KeptFacts<Cluster, { readonly step: ClusterStep; readonly id?: string }>(rows, "clusters", (object) => {
@@ -113,6 +119,8 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
   const store = new FollowedStore("clusters", clusters, facts.reader, rows, recorder);
   /** by name of a cluster that waits for a deletion */
   const looked = new Map<string, Look>();
+  /** by name of a cluster that waits for its range: when it is looked at again, and how long it has waited for that */
+  const rangeless = new Map<string, { readonly at: number; readonly waitMs: number }>();
   /** what the last reading of the list of all clusters found */
   let found = new Map<string, Work>();
   let listAt = -Infinity;
@@ -174,11 +182,13 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     // A list that does not answer holds up no other work.
     if (listAt <= now || listAt > now + LIST_MS) await compare(round).catch((error: unknown) => round.failed(error));
     if (bare === undefined) await readLabels().catch((error: unknown) => round.failed(error));
+    for (const name of rangeless.keys()) if (facts.get(name)?.step !== "make") rangeless.delete(name);
     for (const name of looked.keys()) if ((facts.get(name)?.step ?? "none") === "none") looked.delete(name);
     const isFresh = (at = -Infinity): boolean => at <= now && now < at + LOOK_MIN_MS;
     const steps = [...facts.keys].flatMap((name): Work[] => {
       const step = facts.get(name)?.step ?? "none";
-      return step === "none" || isFresh(looked.get(name)?.at) ? [] : [{ name, step }];
+      const isWaiting = step === "make" && now < rangeAt(name);
+      return step === "none" || isWaiting || isFresh(looked.get(name)?.at) ? [] : [{ name, step }];
     });
     const labels = [...(bare ?? [])].map((name): Work => ({ name, step: "label" }));
     return [...steps, ...found.values(), ...labels];
@@ -245,12 +255,17 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     const adopted = adoptedLife(object);
     const wasThere = object.status?.phase === "Active" || adopted !== undefined;
     // The cluster of the bare paths may be there without a record, and stays so without a list of its own.
-    const { serviceCIDRs: wish = [] } = object.spec ?? {};
-    const ranges = wish.length > 0 ? wish : undefined;
+    const given = object.spec?.pool && !wasThere ? await ranges.rangeFor(object) : undefined;
+    // What an earlier object of the name has left is its cluster's.
+    const left = given?.kind === "earlier" ? await fleet.look(name, place) : undefined;
+    if (given && given.kind !== "range" && (!left || left.phase === "absent")) return waitForRange(object, given);
+    const range = given?.kind === "range" ? given.range : object.spec?.pool ? await ranges.knownRange(object) : undefined;
+    const { serviceCIDRs: said = [] } = object.spec ?? {};
+    const wish = range === undefined ? said : [range];
     const limits = quotasOf(object);
-    const begins = { ...(ranges && { serviceRanges: ranges }), ...(limits && { quotas: limits }) };
+    const begins = { ...(wish.length > 0 && { serviceRanges: wish }), ...(limits && { quotas: limits }) };
     const open = (): Promise<ClusterState> => fleet.open(name, place, begins, sourceOf(object));
-    let state = wasThere ? await fleet.look(name, place) : await open();
+    let state = left ?? (wasThere ? await fleet.look(name, place) : await open());
     const isLost = state.phase !== "active" || (adopted !== undefined && adopted !== state.id);
     // Of an object that is there the record has heard that it has ended: somebody has deleted the cluster past it.
     if (!isRoot && (wasThere ? isLost : state.phase === "absent")) return outcomeOf(await clusters.write(deleteRequest(object)));
@@ -284,8 +299,28 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
     if (state.phase === "active" && state.isTold === false) return "later";
     // What was there has what it begins with, or gets it with its next use: it is not woken for this.
     if (!isRoot && state.phase === "active" && !isAdopted(object)) await fleet.bootstrap(state.id);
-    const status = activeStatus(object, state, clock.now(), wasThere ? undefined : await begunWith(state));
+    const status = activeStatus(object, state, clock.now(), wasThere ? undefined : await begunWith(state), range);
     return semanticEqual(object.status, status) ? settle(object) : tell(object, status);
+  }
+
+  /** Nobody tells when the pool has given the range: the controller looks, later and later. */
+  async function waitForRange(object: Cluster, answer: Exclude<RangeAnswer, { kind: "range" }>): Promise<Outcome> {
+    const name = nameOf(object);
+    if (answer.kind === "later") return answer.outcome;
+    if (answer.kind === "earlier") {
+      const outcome = await ranges.release(object);
+      if (!isOver(outcome)) return outcome;
+    }
+    const because = answer.kind === "earlier" ? "what an earlier object of this name has claimed is given back first" : answer.because;
+    const outcome = await tell(object, rangelessStatus(object, because, clock.now()));
+    if (outcome !== "done") return outcome;
+    const waitMs = Math.min(RANGE_LOOK_MAX_MS, 2 * (rangeless.get(name)?.waitMs ?? RANGE_LOOK_MS / 2));
+    rangeless.set(name, { at: clock.now() + waitMs, waitMs });
+    return "waits";
+  }
+
+  function rangeAt(name: string): number {
+    return rangeless.get(name)?.at ?? -Infinity;
   }
 
   /**
@@ -321,6 +356,8 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       return outcome === "done" ? wait(name, state) : outcome;
     }
     // No cluster, or a later one of the name, which this deletion does not mean.
+    const released = await ranges.release(object);
+    if (!isOver(released)) return released;
     const finalizers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer !== CLUSTER_FINALIZER);
     const { finalizers: _, ...metadata } = object.metadata ?? {};
     return outcomeOf(
@@ -364,7 +401,8 @@ export function clustersPass({ storage, clusters, fleet, ...ports }: ClustersPas
       const pending = [...facts.keys].flatMap((name) => {
         const step = facts.get(name)?.step ?? "none";
         // What the pass has written itself may be work, too.
-        return step === "none" || isRefused(`${step} ${name}`) ? [] : [lookAtOf(name)];
+        if (step === "none" || isRefused(`${step} ${name}`)) return [];
+        return [step === "make" ? Math.max(lookAtOf(name), rangeAt(name)) : lookAtOf(name)];
       });
       return pending.length > 0 ? leastOf(pending) : undefined;
     },

@@ -51,10 +51,10 @@ const OPTIONS: WriteOptions = {
 
 /**
  * `made`: by this call. `ending`: the object, or the cluster without one, is being deleted. `wish`: what the object that is there says. `source`: the object,
- * as what asks for the cluster.
+ * as what asks for the cluster. `waits`: the cluster begins with a range of a pool, which its controller takes.
  */
 export type Declared =
-  { how: "ending" } | { how: "made"; source: ClusterSource } | { how: "found"; source: ClusterSource; wish: FirstWish };
+  { how: "ending" } | { how: "waits" } | { how: "made"; source: ClusterSource } | { how: "found"; source: ClusterSource; wish: FirstWish };
 
 /**
  * Makes the object of a cluster unless there is one.
@@ -74,6 +74,11 @@ export async function declareCluster(
       // Its cluster may have ended just now.
       if (tried > 1) await ports.wait(HURRY_MS);
       await ports.hurry();
+      continue;
+    }
+    if (found.value && isRangeless(found.value)) {
+      if (tried === TRIES) return ok({ how: "waits" });
+      await ports.wait(HURRY_MS);
       continue;
     }
     if (found.value) return ok({ how: "found", source: sourceOf(found.value), wish: wishIn(found.value) });
@@ -175,6 +180,11 @@ export async function undeclareCluster(
   const options = { dryRun: false, preconditions, propagationPolicy: "Background" as const, gracePeriodSeconds: undefined };
   const deleted = settled(await ports.write({ verb: "delete", key: keyOf(name), options }));
   return deleted.ok ? ok(sourceOf(found.value)) : deleted;
+}
+
+/** Only its controller may begin it: it knows the range. */
+function isRangeless({ spec, status }: Cluster): boolean {
+  return spec?.pool !== undefined && status?.phase !== "Active";
 }
 
 function wishIn(cluster: Cluster): FirstWish {

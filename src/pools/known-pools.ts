@@ -6,6 +6,7 @@ import {
   type AddressPool,
   askedLength,
   CLAIM_FINALIZER,
+  CLUSTER_RANGE_FINALIZER,
   isPaused,
   isPrefixPool,
   keyOfPool,
@@ -62,6 +63,8 @@ export interface ClaimFacts {
   readonly isPaused?: true;
   /** of the prefix that it asks for; absent = that of its pool */
   readonly length?: number;
+  /** A cluster has what it was given: nothing is taken back. */
+  readonly isInUse?: true;
 }
 
 export interface AddressFacts {
@@ -112,6 +115,7 @@ export function claimFacts(claim: AddressClaim): ClaimFacts | undefined {
     ...(condition && { ready: `${condition.status}/${condition.reason}` }),
     ...(isPaused(claim) && { isPaused: true }),
     ...(length !== undefined && { length }),
+    ...(metadata?.finalizers?.includes(CLUSTER_RANGE_FINALIZER) && { isInUse: true }),
   };
 }
 

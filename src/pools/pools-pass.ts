@@ -143,10 +143,10 @@ export function poolsPass({
     }
   }
 
-  /** When the address of a deleted claim goes; undefined = it waits for a pool that is paused. */
-  function releaseAt({ pool, deletedAt = 0, isPaused }: ClaimFacts): number | undefined {
+  /** When the address of a deleted claim goes; undefined = it waits for a pool that is paused, or for a cluster. */
+  function releaseAt({ pool, deletedAt = 0, isPaused, isInUse }: ClaimFacts): number | undefined {
     const known = poolOf(pool);
-    if (isPaused || known?.isPaused) return undefined;
+    if (isPaused || isInUse || known?.isPaused) return undefined;
     return deletedAt + graceOf(pool);
   }
 
@@ -450,7 +450,7 @@ export function poolsPass({
   /** The address goes first, then the claim. */
   async function release(key: string, { uid }: ClaimFacts): Promise<Outcome> {
     const [claim, address] = await Promise.all([read<AddressClaim>(claimStore, key), read<PoolAddress>(addressStore, key)]);
-    if (claim?.metadata?.uid !== uid || !claim.metadata.deletionTimestamp) return outdated("claims");
+    if (claim?.metadata?.uid !== uid || !claim.metadata.deletionTimestamp || claimFacts(claim)?.isInUse) return outdated("claims");
     if (address && isOf(claim, address)) {
       const outcome = await takeBack(address);
       if (outcome !== "done" && outcome !== "none") return outcome;

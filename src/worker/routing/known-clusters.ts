@@ -290,6 +290,7 @@ export async function openCluster(
     if (declaration.how === "found") begins = { location, ...declaration.wish };
     isMade ||= declaration.how === "made" && hasBegun;
     if (declaration.how === "ending") return beingDeleted(name);
+    if (declaration.how === "waits") return serviceUnavailable(`the cluster ${JSON.stringify(name)} waits for a range of its pool`, 1);
     source = declaration.source;
     return undefined;
   };

@@ -1,17 +1,30 @@
 /** The controller of Clusters on the frame, with records of clusters as a map. Each call to a record is a place where the controller may die. */
 import type { Cluster } from "../../../src/api/registry/clusters/cluster";
 import { clustersDefinition } from "../../../src/api/registry/clusters/definition";
+import { addressClaimsDefinition, poolAddressesDefinition } from "../../../src/api/registry/ipam/definitions";
+import {
+  ADDRESS_FINALIZER,
+  type AddressClaim,
+  CLUSTER_RANGE_FINALIZER,
+  IPAM_GROUP,
+  type PoolAddress,
+} from "../../../src/api/registry/ipam/ipam";
 import type { QuotaAmounts } from "../../../src/api/rpc/namespace-quotas";
 import type { ControllerList } from "../../../src/core/config/controllers";
 import type { Location } from "../../../src/core/config/location";
+import { ClusterRanges } from "../../../src/fleet/cluster-ranges";
 import { clustersPass } from "../../../src/fleet/clusters-pass";
 import type { FleetPorts } from "../../../src/fleet/ports";
 import { clusterId, lifeIn } from "../../../src/tenancy/cluster-id";
 import type { ClusterSource, ClusterState, ListedCluster } from "../../../src/tenancy/rpc";
 import { ControllerWorld, type ControllerWorldPorts } from "../worlds/controller-world";
 
+type Kind = "clusters" | "claims" | "addresses";
+
 /** Parts of a cluster; each look at a deletion finds some more of them empty. */
 const PARTS = 3;
+
+const SERVED_MS = 500;
 
 interface Made {
   id: string;
@@ -27,7 +40,7 @@ interface Made {
 }
 
 export class ClustersWorld {
-  readonly world: ControllerWorld<"clusters">;
+  readonly world: ControllerWorld<Kind>;
   readonly made = new Map<string, Made>();
   /** the list of all clusters does not answer */
   isListSilent = false;
@@ -48,15 +61,63 @@ export class ClustersWorld {
 
   /** @param dieAt the number of the place where the controller dies; 0 = it does not */
   constructor(dieAt = 0) {
-    this.world = new ControllerWorld({
-      definitions: { clusters: clustersDefinition },
+    this.world = new ControllerWorld<Kind>({
+      definitions: { clusters: clustersDefinition, claims: addressClaimsDefinition, addresses: poolAddressesDefinition },
+      follows: ["clusters"],
       dieAt,
-      make: ({ stores, ...ports }) => clustersPass({ ...ports, ...stores, fleet: this.#fleet(ports) }),
+      make: ({ stores: { clusters, ...stores }, ...ports }) =>
+        clustersPass({ ...ports, clusters, ranges: new ClusterRanges(stores), fleet: this.#fleet(ports) }),
     });
   }
 
   pass(ms: number): Promise<void> {
     return this.world.pass(ms);
+  }
+
+  /** Time passes, and the controller of pools does what there is to do between. */
+  async served(ms: number, free: readonly string[]): Promise<void> {
+    for (let passed = 0; passed < ms; passed += SERVED_MS) {
+      await this.pass(SERVED_MS);
+      await this.serve(free);
+    }
+  }
+
+  /** As the controller of pools does: claims get the first of these ranges that no claim has, those that are deleted give theirs back. */
+  async serve(free: readonly string[]): Promise<void> {
+    const { claims, addresses } = this.world.stores;
+    const options = { group: IPAM_GROUP };
+    for (const claim of this.world.objects<AddressClaim>("claims")) {
+      const { name = "", namespace = "", uid = "", finalizers = [], deletionTimestamp } = claim.metadata ?? {};
+      const address = this.world.objects<PoolAddress>("addresses").find(({ metadata }) => metadata?.name === name);
+      if (deletionTimestamp) {
+        if (finalizers.includes(CLUSTER_RANGE_FINALIZER)) continue;
+        if (address) {
+          await addresses.delete(name, {}, namespace);
+          const going = addresses.stored<PoolAddress>(name, namespace);
+          if (going) await addresses.update({ ...going, metadata: { ...going.metadata, finalizers: [] } }, options);
+        }
+        await claims.update({ ...claim, metadata: { ...claim.metadata, finalizers: [] } }, options);
+      } else if (!claim.status?.addressRef) {
+        const taken = this.ranges;
+        const [base = "", prefix] = free.find((range) => !taken.includes(range))?.split("/") ?? [];
+        if (!address && base === "") continue;
+        const owner = { apiVersion: `${IPAM_GROUP}/v1beta2`, kind: "IPAddressClaim", name, uid, controller: true };
+        const metadata = { name, namespace, ownerReferences: [owner], finalizers: [ADDRESS_FINALIZER] };
+        const spec = {
+          claimRef: { name },
+          ...(claim.spec?.poolRef && { poolRef: claim.spec.poolRef }),
+          address: base,
+          prefix: Number(prefix),
+        };
+        if (!address) await addresses.create({ metadata, spec } as PoolAddress, options);
+        await claims.update({ ...claim, status: { ...claim.status, addressRef: { name } } } as AddressClaim, options, "status");
+      }
+    }
+  }
+
+  /** what claims have */
+  get ranges(): string[] {
+    return this.world.objects<PoolAddress>("addresses").map(({ spec }) => `${spec?.address}/${spec?.prefix}`);
   }
 
   get objects(): Cluster[] {
@@ -131,7 +192,7 @@ export class ClustersWorld {
     return !this.#ended.has(uid) && (life ?? this.made.get(name)?.id) === this.made.get(name)?.id;
   }
 
-  #fleet({ called: once }: Pick<ControllerWorldPorts<"clusters">, "called">): FleetPorts {
+  #fleet({ called: once }: Pick<ControllerWorldPorts<Kind>, "called">): FleetPorts {
     const called: typeof once = (name, effect) => {
       if (!/^(look|listed|page|firstRanges)/.test(name)) this.sent.push(effect);
       return once(name, effect);

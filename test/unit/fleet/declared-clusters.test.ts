@@ -44,6 +44,7 @@ function storeOf(
 }
 
 const there = { metadata: { name: "a" } };
+const pooled = { metadata: { name: "a" }, spec: { pool: { name: "fleet" } }, status: { phase: "Pending" } };
 const ending = { metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" } };
 
 describe("declareCluster", () => {
@@ -56,6 +57,14 @@ describe("declareCluster", () => {
       ["get", "wish", 'create {"metadata":{"name":"a"},"spec":{"location":"weur"}}'],
     ],
     ["one: nothing is written", [there], {}, "found", ["get"]],
+    [
+      "one that waits for the range of a pool: its controller alone begins it",
+      [pooled],
+      {},
+      "waits",
+      ["get", "pause", "get", "pause", "get"],
+    ],
+    ["one that has got its range meanwhile", [pooled, { ...pooled, status: { phase: "Active" } }], {}, "found", ["get", "pause", "get"]],
     [
       "one that ends just now: the controller looks, and another one is made",
       [ending, undefined],

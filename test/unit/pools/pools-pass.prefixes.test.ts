@@ -127,6 +127,25 @@ describe("claims on a pool of prefixes", () => {
     expect(world.givenPrefixes).toEqual(["b 10.0.0.0/24"]);
   });
 
+  it("a claim that a cluster has: keeps its prefix, although somebody deletes it, until the cluster lets it go", async () => {
+    const world = new PoolsWorld();
+    await world.prefixPool("p", V4);
+    await world.claim("a", "p", KIND, { finalizers: ["servicenet.dev/cluster-range"] });
+    await world.pass(SOON);
+    await world.remove("claims", "ns/a");
+    await world.claim("b", "p", KIND);
+    await world.pass(LONG);
+    expect([world.givenPrefixes, world.claims]).toEqual([
+      ["a 10.0.0.0/24", "b 10.0.1.0/24"],
+      ["a Ready a", "b Ready b"],
+    ]);
+    const claim = world.objectOf<AddressClaim>("claims", "ns/a");
+    const finalizers = claim?.metadata?.finalizers?.filter((one) => one !== "servicenet.dev/cluster-range") ?? [];
+    await world.world.stores.claims.update({ ...claim, metadata: { ...claim?.metadata, finalizers } }, { group: "ipam.cluster.x-k8s.io" });
+    await world.pass(SOON);
+    expect([world.givenPrefixes, world.counts("p", "prefixPools")]).toEqual([["b 10.0.1.0/24"], "1/4 free 3 outside 0"]);
+  });
+
   it("an IPAddress that a client has made: is taken over if it is what the claim asks for, and never overlaps another one", async () => {
     const world = new PoolsWorld();
     const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: KIND, name: "p" };

@@ -21,6 +21,14 @@ export interface ClusterObjectSpec {
   controllers?: string[];
   serviceCIDRs?: string[];
   quotas?: Record<string, string>;
+  pool?: ClusterPool;
+}
+
+/** Out of which pool of prefixes of the cluster `default` the range of a cluster comes. */
+export interface ClusterPool {
+  name?: string;
+  /** absent = the pool's own */
+  servicePrefixLength?: number;
 }
 
 export interface ClusterObjectStatus {

@@ -1,15 +1,19 @@
 /** Clusters: what their objects may say. The texts are upstream's of the same rules. */
 import { checkControllers } from "../../../core/config/controllers";
+import { RANGE_HOST_BITS_MIN } from "../../../core/config/first-ranges";
 import { isLocation, LOCATIONS } from "../../../core/config/location";
 import { semanticEqual } from "../../meta/equality";
-import { type FieldError, FIELD_IMMUTABLE, invalidValue, notSupported } from "../../meta/field-errors";
+import { type FieldError, FIELD_IMMUTABLE, forbiddenField, invalidValue, notSupported, required } from "../../meta/field-errors";
 import { labelWithName } from "../name-label";
-import { validateDNS1123Label } from "../../meta/names";
+import { validateDNS1123Label, validateDNS1123Subdomain } from "../../meta/names";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Change, Strategy } from "../resource";
 import { validateFirstRanges } from "./ranges";
 import { validateQuantities } from "../resource-quotas/strategy";
-import { CLUSTER_FINALIZER, type Cluster, ROOT_CLUSTER } from "./cluster";
+import { CLUSTER_FINALIZER, type Cluster, type ClusterPool, ROOT_CLUSTER } from "./cluster";
+
+/** A cluster begins with more addresses than a longer prefix has. */
+const LENGTH_MAX = 128 - RANGE_HOST_BITS_MIN;
 
 /** A cluster that is there holds its object: no client takes that away before its deletion. */
 function holdObject({ metadata }: Cluster): void {
@@ -30,7 +34,18 @@ function validate({ spec }: Cluster, _context: unknown, before?: Cluster): Field
   }
   const ranges = rangesOf(spec);
   if (!before && ranges.length > 0) errors.push(...validateFirstRanges(ranges, "spec.serviceCIDRs"));
+  if (!before && spec?.pool) errors.push(...poolErrors(spec.pool, ranges));
   if (!semanticEqual(spec?.quotas, before?.spec?.quotas)) validateQuantities("spec.quotas", spec?.quotas, errors);
+  return errors;
+}
+
+function poolErrors({ name = "", servicePrefixLength: length = 0 }: ClusterPool, ranges: readonly string[]): FieldError[] {
+  const errors: FieldError[] = [];
+  if (ranges.length > 0) errors.push(forbiddenField("spec.pool", "may not be set together with spec.serviceCIDRs"));
+  if (name === "") errors.push(required("spec.pool.name"));
+  else for (const problem of validateDNS1123Subdomain(name)) errors.push(invalidValue("spec.pool.name", name, problem));
+  if (length < 0 || length > LENGTH_MAX)
+    errors.push(invalidValue("spec.pool.servicePrefixLength", length, `must be between 1 and ${LENGTH_MAX}`));
   return errors;
 }
 
@@ -53,6 +68,8 @@ function validateUpdate({ after, before }: Change<Cluster>): FieldError[] {
   if (location !== (before.spec?.location ?? "")) errors.push(invalidValue("spec.location", location, FIELD_IMMUTABLE));
   const ranges = rangesOf(after.spec);
   if (!semanticEqual(ranges, rangesOf(before.spec))) errors.push(invalidValue("spec.serviceCIDRs", ranges, FIELD_IMMUTABLE));
+  if (!semanticEqual(after.spec?.pool, before.spec?.pool))
+    errors.push(invalidValue("spec.pool", after.spec?.pool ?? null, FIELD_IMMUTABLE));
   return errors;
 }
 

@@ -13,6 +13,8 @@ export const POOL_VERSION = "v1alpha2";
 export const CLAIM_FINALIZER = `${IPAM_GROUP}/ReleaseAddress`;
 export const ADDRESS_FINALIZER = `${IPAM_GROUP}/ProtectAddress`;
 export const POOL_FINALIZER = `${IPAM_GROUP}/ProtectPool`;
+/** At a claim: a cluster begins with its range, or has begun. Nothing is taken back before that is gone (fleet/cluster-ranges.ts). */
+export const CLUSTER_RANGE_FINALIZER = `${OWN_DOMAIN}/cluster-range`;
 
 /** At a pool in use: its deletion is begun, and waits for the last address. */
 export const SKIP_DELETE_CHECK = `${IPAM_GROUP}/skip-validate-delete-webhook`;

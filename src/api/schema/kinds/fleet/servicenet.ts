@@ -1,7 +1,16 @@
 /** servicenet.dev: the kinds of this server alone. */
 import { Condition, ObjectMeta } from "../../meta";
-import { int32, int64, keyedListOf, kind, listOf, mapOf, message, plain, pointer, quantity, ref, string } from "../../dsl";
+import { int32, int64, keyedListOf, kind, listOf, mapOf, message, plain, pointer, quantity, ref, required, string } from "../../dsl";
 import type { MessageSchema } from "../../types";
+
+const ClusterPool: MessageSchema = message(
+  "dev.servicenet.v1alpha1.ClusterPool",
+  {
+    name: required(1, string, "Name of a GlobalInClusterPrefixPool of the cluster default."),
+    servicePrefixLength: plain(2, int32, "Length of the range of Services; without it the pool's allocationPrefixLength."),
+  },
+  { description: "Where the range of a cluster comes from." },
+);
 
 const ClusterSpec: MessageSchema = message(
   "dev.servicenet.v1alpha1.ClusterSpec",
@@ -29,6 +38,12 @@ const ClusterSpec: MessageSchema = message(
       mapOf(quantity),
       "What a new namespace may hold, by resource, as spec.hard of a ResourceQuota. Each namespace that somebody makes from then on starts with a " +
         "ResourceQuota of these limits, named initial. Namespaces that are there keep what they have.",
+    ),
+    pool: pointer(
+      5,
+      ref(ClusterPool),
+      "The pool that gives the cluster its range of Services, in place of serviceCIDRs. The cluster begins once the pool has given one, and gives it back " +
+        "when it is gone. It cannot be changed.",
     ),
   },
   { description: "What a cluster is to be." },

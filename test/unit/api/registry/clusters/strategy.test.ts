@@ -36,6 +36,20 @@ describe("a create", () => {
     ],
     ["b.c", {}, '422 Cluster.servicenet.dev "b.c" is invalid: metadata.name: Invalid value: "b.c": must not contain dots'],
     ["b".repeat(64), {}, "must be no more than 63 characters"],
+    ["blue", { pool: { name: "fleet" } }, "ok"],
+    ["blue", { pool: { name: "fleet", servicePrefixLength: 20 } }, "ok"],
+    ["blue", { pool: {} }, '422 Cluster.servicenet.dev "blue" is invalid: spec.pool.name: Required value'],
+    ["blue", { pool: { name: "Fleet" } }, 'spec.pool.name: Invalid value: "Fleet": a lowercase RFC 1123 subdomain'],
+    [
+      "blue",
+      { pool: { name: "fleet", servicePrefixLength: 126 } },
+      "spec.pool.servicePrefixLength: Invalid value: 126: must be between 1 and 125",
+    ],
+    [
+      "blue",
+      { pool: { name: "fleet" }, serviceCIDRs: ["10.0.0.0/16"] },
+      "spec.pool: Forbidden: may not be set together with spec.serviceCIDRs",
+    ],
     // as absent
     ["blue", { controllers: [], serviceCIDRs: [] }, "ok"],
     ["blue", { quotas: { "count/services": "5", pods: "10" } }, "ok"],

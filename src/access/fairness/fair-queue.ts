@@ -15,7 +15,7 @@
  * starves.
  */
 import { assert } from "../../core/base/assert";
-import { deferred } from "../../core/base/deferred";
+import { EndableWait } from "../../core/base/endable-wait";
 import { Histogram, type HistogramValue } from "../../core/telemetry/histogram";
 import type { Clock } from "../../core/base/ports";
 import { FLOWS_MAX, NEIGHBOUR_MS, QUEUE_MAX, QUEUED_MAX, RESTING_MAX } from "./queue-limits";
@@ -226,23 +226,20 @@ export class FairQueue {
   }
 
   async #wait(waiter: Waiter, { waitMs, signal }: WantedSeats): Promise<HeldSeats | undefined> {
-    const { promise: turn, resolve } = deferred<HeldSeats | undefined>();
-    waiter.answer = resolve;
-    this.#put(waiter);
     const leave = (why: RefusedBecause) => () => {
       if (!this.#take(waiter)) return;
       waiter.answer(this.#refuse(this.#pools[waiter.kind], why));
       // It may have been the one that let no other past.
       this.ended();
     };
-    // The platform lets only the request itself end its own timer.
-    const cancel = this.#clock.after(waitMs, leave("time-out"));
+    const turn = new EndableWait<HeldSeats | undefined>(this.#clock, waitMs, leave("time-out"));
+    waiter.answer = turn.end;
+    this.#put(waiter);
     const left = leave("cancelled");
     signal?.addEventListener("abort", left);
     // Its neighbours may be more generous than at the last look.
     this.#drain(waiter.kind);
-    const given = await turn;
-    cancel();
+    const given = await turn.over();
     signal?.removeEventListener("abort", left);
     return given;
   }

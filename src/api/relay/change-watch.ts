@@ -2,7 +2,7 @@
  * Waits for the next change of collections, from a place on. It is a client of the isolate's watches like any other: sockets are shared, the stores may
  * sleep, and a socket that is lost is opened again from its place. What the changes are is nothing to it.
  */
-import { deferred } from "../../core/base/deferred";
+import { EndableWait } from "../../core/base/endable-wait";
 import type { Clock } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
 import type { Status } from "../meta/status";
@@ -64,13 +64,11 @@ export class ChangeWatch {
     const settled = Promise.allSettled(starts);
     const leave = (): void => changes.leave();
     signal.addEventListener("abort", leave);
-    const { promise, resolve } = deferred<void>();
-    changes.#stopBeginning = resolve;
-    void settled.then(() => resolve());
-    const cancel = clock.after(Math.max(0, untilMs - clock.now()), leave);
+    const wait = new EndableWait<void>(clock, Math.max(0, untilMs - clock.now()), leave);
+    changes.#stopBeginning = wait.end;
+    void settled.then(() => wait.end());
     if (signal.aborted) leave();
-    await promise;
-    cancel();
+    await wait.over();
     changes.#stopBeginning = undefined;
     signal.removeEventListener("abort", leave);
     if (changes.#isLeft) {
@@ -97,11 +95,9 @@ export class ChangeWatch {
   async next(untilMs: number): Promise<Waited> {
     const forMs = untilMs - this.#clock.now();
     if (!this.#isDue && forMs > 0) {
-      const { promise, resolve } = deferred<void>();
-      this.#resume = resolve;
-      const cancel = this.#clock.after(forMs, resolve);
-      await promise;
-      cancel();
+      const wait: EndableWait<void> = new EndableWait(this.#clock, forMs, () => wait.end());
+      this.#resume = wait.end;
+      await wait.over();
       this.#resume = undefined;
     }
     if (this.#isLeft) return "over";

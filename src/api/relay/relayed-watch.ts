@@ -7,7 +7,7 @@
  *
  * Everything that touches the platform runs in the watch's own request, in `run`. Others only write to its sink and wake it.
  */
-import { deferred } from "../../core/base/deferred";
+import { EndableWait } from "../../core/base/endable-wait";
 import type { Clock, Random } from "../../core/base/ports";
 import { err, ok, type Result } from "../../core/base/result";
 import { serviceUnavailable, type Status } from "../meta/status";
@@ -260,12 +260,9 @@ export class RelayedWatch implements Follower {
   async #pause(forMs: number): Promise<void> {
     const { clock } = this.#ports;
     if (!this.#isWoken && forMs > 0) {
-      const { promise, resolve } = deferred<void>();
-      this.#resume = resolve;
-      const cancel = clock.after(forMs, resolve);
-      await promise;
-      // Here, in the watch's own request: another one has no such timer.
-      cancel();
+      const wait: EndableWait<void> = new EndableWait(clock, forMs, () => wait.end());
+      this.#resume = wait.end;
+      await wait.over();
       this.#resume = undefined;
     }
     this.#isWoken = false;

@@ -4,7 +4,7 @@
  * before a timer fires. So requests begin in turns, in the order in which they came, and a timer between two turns lets the runtime look.
  * Beside few connections, which the runner counts, it is enough to look now and then.
  */
-import { deferred } from "../../../core/base/deferred";
+import { EndableWait } from "../../../core/base/endable-wait";
 import type { Clock } from "../../../core/base/ports";
 
 /** Requests that begin in one turn. With fewer, each sync of the disk serves fewer; with more, other connections wait for longer. */
@@ -43,7 +43,7 @@ export class SocketsTurns {
   /** called when their turn begins; each request has a promise of its own, which ends with its client */
   readonly #waiting = new Map<number, (() => void)[]>();
 
-  constructor(private readonly clock: Pick<Clock, "now" | "nextTurn" | "sleep">) {}
+  constructor(private readonly clock: Pick<Clock, "now" | "nextTurn" | "after">) {}
 
   /** What a request waits for before it begins; undefined = nothing. */
   take(): Promise<void> | undefined {
@@ -74,9 +74,9 @@ export class SocketsTurns {
   async #until(own: number, stalledMs: number): Promise<void> {
     while (this.#turn < own) {
       const before = this.#turn;
-      const { promise: begins, resolve } = deferred<void>();
-      this.#waitingFor(own).push(resolve);
-      await Promise.race([begins, this.clock.sleep(stalledMs)]);
+      const begins: EndableWait<void> = new EndableWait(this.clock, stalledMs, () => begins.end());
+      this.#waitingFor(own).push(begins.end);
+      await begins.over();
       // Those that look for an earlier turn are first, if they are there.
       if (this.#turn === before) await this.#lookAndBegin(own);
     }

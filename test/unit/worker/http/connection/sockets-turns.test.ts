@@ -10,7 +10,11 @@ class Burst {
   readonly turns = new SocketsTurns({
     now: () => this.#nowMs,
     nextTurn: () => new Promise((resolve) => void this.#looks.push(resolve)),
-    sleep: (durationMs) => new Promise((resolve) => void this.#sleeps.push({ untilMs: this.#nowMs + durationMs, resolve })),
+    after: (delayMs, work) => {
+      const sleep = { untilMs: this.#nowMs + delayMs, resolve: work };
+      this.#sleeps.push(sleep);
+      return () => void (this.#sleeps = this.#sleeps.filter((one) => one !== sleep));
+    },
   });
 
   constructor(count: number) {
@@ -31,9 +35,9 @@ class Burst {
     this.#looks.splice(0, count);
   }
 
-  /** Of all that wait the first ones go. */
+  /** Of all that wait, with two timers each, the first ones go. */
   loseFirst(count: number): void {
-    this.#sleeps.splice(0, count);
+    this.#sleeps.splice(0, 2 * count);
   }
 
   async pass(durationMs: number): Promise<void> {

@@ -13,6 +13,7 @@ import { storedPool } from "../src/pools/pool-facts";
 import { PoolBook, type PoolRow } from "../src/pools/pool-book";
 import { ServiceAddressBook } from "../src/pools/service-address-book";
 import { coordinator, poolBook, repairStub, servicesStore, storeStub } from "./peers/peers";
+import { poolsOfFleet } from "./peers/pools-of-fleet";
 import type { Env } from "./platform/env";
 import type { StoreSetting } from "./store-ports";
 
@@ -27,7 +28,7 @@ export function poolPorts(
   env: Env,
   setting: StoreSetting,
   { kv }: DurableObjectStorage,
-): Pick<PlainStorePorts, "balancers" | "extended" | "pools"> {
+): Pick<PlainStorePorts, "balancers" | "extended" | "fleet" | "pools"> {
   const { cluster, clock, definition, random, storage } = setting;
   if (definition === poolAddressesDefinition) {
     // A lost message is made up for by cron's visit of the store of Services.
@@ -43,8 +44,11 @@ export function poolPorts(
       },
       poolOf: (pool) => poolOf(env, cluster, pool),
       serviceRanges: () => coordinator(env, cluster).serviceRanges(),
-      // Which Services it serves may have changed, too.
-      settled: (_, { loadBalancer }) => loadBalancer && tellRoom([]),
+      settled(pool, { loadBalancer }) {
+        // Which Services it serves may have changed, too.
+        if (loadBalancer) tellRoom([]);
+        fleet.settled(pool);
+      },
       rows: {
         load: () => [...kv.list<PoolRow>({ prefix: POOLS })].map(([key, row]) => [key.slice(POOLS.length), row]),
         save: (pool, row) => isKept(() => kv.put(POOLS + pool, row)),
@@ -56,7 +60,13 @@ export function poolPorts(
       sessions: { load: () => kv.get<number>(SESSION) ?? 0, save: (session) => void kv.put(SESSION, session) },
       tellRoom: (pools) => tellRoom(pools),
     });
-    return { pools: book, balancers, extended: (inner) => balancers.around(inner) };
+    const fleet = poolsOfFleet(env, setting, { kv, book });
+    return {
+      pools: book,
+      balancers: fleet.heldBack(balancers),
+      fleet: fleet.store,
+      extended: (inner) => fleet.store.around(balancers.around(inner)),
+    };
   }
   const kind = POOL_KINDS.find((one) => definition === poolDefinitions[one]);
   if (!kind) return {};

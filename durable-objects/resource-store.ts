@@ -19,6 +19,7 @@ export class ResourceStore
     "policySince",
     "askPools",
     "askBalancers",
+    "askFleet",
     "ensureDefaults",
     "rulesChanging",
     "valuesSince",

@@ -66,7 +66,7 @@ export function controllerPeers(env: Env, cluster: string, others: () => Control
     events: () => eventsStore(env, cluster),
     leases: () => leasesStore(env, cluster),
     owner: (uid) => owner(env, cluster, uid),
-    fleet: () => fleetPorts(env),
+    fleet: () => fleetPorts(env, cluster),
     poolBook: () => poolBook(env, cluster),
     nodeProxy: (shard) => nodeProxyShard(env, cluster, shard),
   };

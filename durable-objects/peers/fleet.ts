@@ -9,10 +9,14 @@ import type { FleetPorts } from "../../src/fleet/ports";
 import type { ClusterRecordRpc, ClusterSource } from "../../src/tenancy/rpc";
 import { type Env, objectConfig } from "../platform/env";
 import { systemClock } from "../platform/ports";
-import { clusterNames, clusterRecord, controller, coordinator, type Remote, servicesStore } from "./peers";
+import { clusterNames, clusterRecord, controller, coordinator, poolBook, type Remote, servicesStore } from "./peers";
 
-/** Each call gets a stub of its own and a timeout. */
-export function fleetPorts(env: Env): FleetPorts {
+/**
+ * Each call gets a stub of its own and a timeout.
+ *
+ * @param root id of the cluster that has the objects
+ */
+export function fleetPorts(env: Env, root: string): FleetPorts {
   const answered = <T>(call: Promise<T>): Promise<T> => withTimeout(systemClock, OPERATION_DEADLINE_MS, call);
   return {
     look: (name, location) => answered(clusterRecord(env, name, location).look()),
@@ -30,6 +34,7 @@ export function fleetPorts(env: Env): FleetPorts {
       throw new Error(found.status.message);
     },
     remove: (name, location, id, source) => answered(clusterRecord(env, name, location).remove(id, source)),
+    ended: async (id) => void (await answered(poolBook(env, root).askFleet({ does: "ended", cluster: id }))),
     page: (after, limit) => answered(clusterNames(env).page(after, limit)),
     listed: (name, stamp) => answered(clusterRecord(env, name).listed(stamp)),
     defaultRanges: objectConfig(env).serviceRanges,

@@ -30,6 +30,7 @@ import type { ValuedStore } from "../../src/api/rpc/object-values";
 import type { VisitListRpc } from "../../src/api/rpc/visits";
 import type { PolicyRpc } from "../../src/api/rpc/policy";
 import type { BalancedServicesRpc, BalancerBookRpc } from "../../src/api/rpc/load-balancers";
+import type { FleetPoolsRpc } from "../../src/api/rpc/fleet-pools";
 import type { PoolBookRpc } from "../../src/api/rpc/pool-book";
 import type { LinkedStore } from "../../src/api/rpc/object-links";
 import type { ListedNodePorts, RepairedNodePorts } from "../../src/addresses/rpc/repaired-node-ports";
@@ -159,8 +160,8 @@ export function policyStore(env: Env, cluster: string): Remote<PolicyRpc> {
 }
 
 /** The store of the addresses of pools, which knows all pools. */
-export function poolBook(env: Env, cluster: string): Remote<PoolBookRpc & BalancerBookRpc> {
-  return storeStub<PoolBookRpc & BalancerBookRpc>(env, cluster, poolAddressesDefinition);
+export function poolBook(env: Env, cluster: string): Remote<PoolBookRpc & BalancerBookRpc & FleetPoolsRpc> {
+  return storeStub<PoolBookRpc & BalancerBookRpc & FleetPoolsRpc>(env, cluster, poolAddressesDefinition);
 }
 
 export function eventsStore(env: Env, cluster: string): Remote<ExpiringStoreRpc> {

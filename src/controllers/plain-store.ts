@@ -20,6 +20,7 @@ import type { LinkedStore, StoreCursor } from "../api/rpc/object-links";
 import type { ObjectValues, ValuedStore, ValuesQuestion } from "../api/rpc/object-values";
 import type { CompilingRules, PolicyAnswer, PolicyRpc } from "../api/rpc/policy";
 import type { BalancerAnswer, BalancerBookRpc, BalancerQuestion } from "../api/rpc/load-balancers";
+import type { FleetPoolsRpc, FleetQuestion, FleetReply } from "../api/rpc/fleet-pools";
 import type { PoolAnswer, PoolBookRpc, PoolQuestion } from "../api/rpc/pool-book";
 import type { HeldLimits, LimitedStore, LimitSource } from "../api/rpc/quota";
 import type { LabelSource } from "../api/rpc/namespace-labels";
@@ -98,8 +99,20 @@ export interface PlainStorePorts extends ClusterStorePorts {
   pools?: PoolBookRpc;
   /** of the same store: addresses for Services */
   balancers?: BalancerBookRpc & { attach(own: Pick<StoreEngine, "internally">): void };
+  /** of the same store: addresses of pools of the root, there for other clusters, elsewhere for its own claims */
+  fleet?: StoreOfFleet;
   /** of the store of ClusterRoles: what compiles the rules of the cluster. `own` is the store itself */
   policy?(own: ObjectFeed & BatchedStore): CompilingRules;
+}
+
+/** `dueAt`: when `alarm` has work, in milliseconds since the epoch; undefined = it has none. `maintain` and `alarm` never reject. */
+export interface StoreOfFleet extends FleetPoolsRpc {
+  readonly dueAt: number | undefined;
+  attach(own: Pick<StoreEngine, "internally">): void;
+  maintain(): Promise<void>;
+  alarm?(): Promise<void>;
+  /** The store came back from a time before. */
+  beginAnew(): void;
 }
 
 /** What the object around a plain store answers. */
@@ -112,6 +125,7 @@ export type PlainStoreRpc = ExpiringStoreRpc &
   PolicyRpc &
   PoolBookRpc &
   BalancerBookRpc &
+  FleetPoolsRpc &
   QuotaSeedingStore &
   ValuedStore;
 
@@ -124,6 +138,7 @@ export class PlainStore
     PolicyRpc,
     PoolBookRpc,
     BalancerBookRpc,
+    FleetPoolsRpc,
     QuotaSeedingStore,
     ValuedStore
 {
@@ -137,14 +152,17 @@ export class PlainStore
   readonly #policy: CompilingRules | undefined;
   readonly #noteBusy: () => void;
   readonly #serving: ServingTime;
-  readonly #ports: Pick<PlainStorePorts, "balancers" | "clock" | "filters" | "peers" | "pools" | "quotas" | "readable" | "recorder">;
+  readonly #ports: Pick<
+    PlainStorePorts,
+    "balancers" | "clock" | "filters" | "fleet" | "peers" | "pools" | "quotas" | "readable" | "recorder"
+  >;
   /** Full visits know the store for ever. */
   #isEntered: boolean;
 
   constructor(ports: PlainStorePorts) {
     const pushes = pushesOf(ports, () => this);
     const alarm = new PartsAlarm(
-      () => [labels, seeds],
+      () => [labels, seeds, ports.fleet],
       (atMs) => ports.setAlarm?.(atMs),
     );
     const wakeBy = (atMs: number): void => alarm.by(atMs);
@@ -186,6 +204,7 @@ export class PlainStore
     this.#policy = ports.policy?.(this);
     this.#advertised = advertised;
     ports.balancers?.attach(this.store);
+    ports.fleet?.attach(this.store);
     advertised?.begin({ read: (key) => this.store.get(key, ""), write: (request) => this.write(request) });
     this.#isEntered = ports.peers.visitList === undefined || this.store.storage.isEntered();
     if (!this.#isEntered && !this.store.isUntouched && !this.store.hasInitialAlone) this.#enterLate();
@@ -251,11 +270,12 @@ export class PlainStore
     await this.#pushes?.push();
     await this.#labels?.tell();
     await this.#seeds?.makeDue();
+    await this.#ports.fleet?.maintain();
   }
 
-  /** The object's alarm went off; only the store of Namespaces sets one. */
+  /** The object's alarm went off; only the stores of Namespaces and of the addresses of pools set one. */
   async alarm(): Promise<void> {
-    await Promise.all([this.#labels?.tellDue(), this.#seeds?.makeDue()]);
+    await Promise.all([this.#labels?.tellDue(), this.#seeds?.makeDue(), this.#ports.fleet?.alarm?.()]);
     this.#alarm.rang();
   }
 
@@ -325,6 +345,14 @@ export class PlainStore
     return balancers.askBalancers(question);
   }
 
+  async askFleet(question: FleetQuestion): Promise<FleetReply> {
+    const { fleet } = this.#ports;
+    if (!fleet) throw new Error("pools of the root are asked for by the stores of the addresses of pools");
+    // What it stores is a write as any other.
+    if (!this.#isEntered && this.store.isUntouched && question.does === "take") await this.#enter();
+    return fleet.askFleet(question);
+  }
+
   async valuesSince(question: ValuesQuestion, cursor: StoreCursor | undefined): Promise<ObjectValues> {
     const values = await objectValuesSince(this.store, this.store.clock, question, cursor);
     return { ...values, servingMs: this.#serving.ms };
@@ -351,6 +379,7 @@ export class PlainStore
     const above = await super.beginAbove(beginning);
     this.#labels?.beginAnew();
     this.#seeds?.beginAnew();
+    this.#ports.fleet?.beginAnew();
     // Nobody's recovery waits for a store of quotas that is silent: this one says now and then what it holds, and is told the rest then.
     await this.#learnLimits().catch((error: unknown) => {
       this.#ports.recorder.log("warn", "limits of quotas could not be read behind a recovery", { error: String(error) });

@@ -11,6 +11,7 @@
  *   look of an end                  the cluster, or its deletion                    looks again
  *   the range of a pool             see cluster-ranges.ts
  *   remove                          a record that works off the deletion            asks how far that is
+ *   ended                           no cluster                                      says so once more
  *   the finalizer                   no cluster, and no object                       finds nothing to do
  *
  * Clusters that have no object come in by the list of all clusters: those of an earlier release, and of one that runs beside this one. An object whose
@@ -356,6 +357,7 @@ export function clustersPass({ storage, clusters, ranges, fleet, ...ports }: Clu
       return outcome === "done" ? wait(name, state) : outcome;
     }
     // No cluster, or a later one of the name, which this deletion does not mean.
+    if (life !== "") await fleet.ended(life).catch(() => undefined);
     const released = await ranges.release(object);
     if (!isOver(released)) return released;
     const finalizers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer !== CLUSTER_FINALIZER);

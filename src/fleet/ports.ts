@@ -44,6 +44,8 @@ export interface FleetPorts {
   firstRanges(id: string): Promise<readonly string[] | undefined>;
   /** begins the deletion of the cluster if its life has this id; another one stays. "" = none has begun for the object, and none does from now on */
   remove(name: string, location: Location | undefined, id: string, source: ClusterSource): Promise<ClusterState>;
+  /** The life of this id has ended: what it had of pools of the root is given back now. Where the call fails, the root finds it by itself. */
+  ended(id: string): Promise<void>;
   /** a page of the list of all clusters; null = it does not answer */
   page(after: string, limit: number): Promise<{ clusters: ListedCluster[]; isLast: boolean } | null>;
   /** those of the variable, with which a cluster begins that has none of its own */

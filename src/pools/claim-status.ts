@@ -8,6 +8,12 @@ export type ClaimFinding = Pick<Condition, "status" | "reason" | "message">;
 
 export const HAS_ADDRESS: ClaimFinding = { status: "True", reason: "Ready", message: "" };
 
+/** Where the pool of a claim is that could be of two clusters. */
+export type PoolPlace = "InThisCluster" | "AtRoot";
+
+/** Its reason is a PoolPlace. */
+const POOL_FOUND = "PoolFound";
+
 /** The condition's `status/reason`, as facts have it. */
 export function textOf({ status, reason }: ClaimFinding): string {
   return `${status}/${reason}`;
@@ -36,19 +42,32 @@ export function failed(message: string): ClaimFinding {
   return { status: "False", reason: "AllocationFailed", message };
 }
 
-export function claimStatus(claim: AddressClaim, finding: ClaimFinding, address: string | undefined, now: number): AddressClaim["status"] {
+/** `place`: absent = the claim can have one place alone, or nobody has found its pool */
+export function claimStatus(
+  claim: AddressClaim,
+  finding: ClaimFinding,
+  { address, place, now }: { address?: string | undefined; place?: PoolPlace | undefined; now: number },
+): AddressClaim["status"] {
   const { conditions = [], deprecated } = claim.status ?? {};
-  const known = conditions.find(({ type }) => type === READY);
-  const lastTransitionTime = known?.status === finding.status ? known.lastTransitionTime : rfc3339Seconds(now);
-  const observedGeneration = claim.metadata?.generation ?? 0;
-  const ready: Condition = { type: READY, ...finding, observedGeneration, lastTransitionTime };
+  const conditionOf = (type: string, found: ClaimFinding): Condition => {
+    const known = conditions.find((condition) => condition.type === type);
+    const lastTransitionTime = known?.status === found.status ? known.lastTransitionTime : rfc3339Seconds(now);
+    return { type, ...found, observedGeneration: claim.metadata?.generation ?? 0, lastTransitionTime };
+  };
+  const ready = conditionOf(READY, finding);
+  const found = place && conditionOf(POOL_FOUND, { status: "True", reason: place, message: TEXT_OF_PLACE[place] });
   const earlier = deprecated?.v1beta1?.conditions ?? [];
   return {
     ...(address !== undefined && { addressRef: { name: address } }),
-    conditions: [...conditions.filter(({ type }) => type !== READY), ready],
+    conditions: [...conditions.filter(({ type }) => type !== READY && type !== POOL_FOUND), ...(found ? [found] : []), ready],
     deprecated: { ...deprecated, v1beta1: { conditions: [...earlier.filter(({ type }) => type !== READY), earlierForm(ready)] } },
   };
 }
+
+const TEXT_OF_PLACE: Readonly<Record<PoolPlace, string>> = {
+  InThisCluster: "the pool is one of this cluster",
+  AtRoot: "the pool is one of the root, which serves this cluster",
+};
 
 /** For clients of v1beta1, which read conditions of their own. */
 function earlierForm({ type, status, reason, message, lastTransitionTime }: Condition): EarlierCondition {

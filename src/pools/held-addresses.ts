@@ -2,7 +2,8 @@
  * Which IPAddress objects hold which addresses of which pools, those of somebody else's pools included: they are addresses, too. What an object of a pool of
  * prefixes holds is the whole prefix. Memory alone: it is read from the objects, in the same storage.
  */
-import { isPrefixPool, partsOfPoolKey, type PoolAddress, type PoolKey, poolKeyOf } from "../api/registry/ipam/ipam";
+import { rootRowOf } from "../api/registry/ipam/fleet-rows";
+import { isPrefixPool, keyAtRoot, partsOfPoolKey, type PoolAddress, type PoolKey, poolKeyOf } from "../api/registry/ipam/ipam";
 import { keyOf } from "../api/meta/object-key";
 import { type Block, blockAround } from "../core/net/block";
 import { BlockSet } from "../core/net/block-set";
@@ -23,7 +24,7 @@ export interface HeldPlace {
 export interface PoolHolding extends HeldPlace {
   readonly key: string;
   readonly pool: PoolKey;
-  /** The pool is somebody else's. */
+  /** The pool is somebody else's, or that of the root. */
   readonly isForeign?: true;
 }
 
@@ -37,13 +38,14 @@ export function heldBy(object: PoolAddress): PoolHolding | undefined {
   const { prefix = width } = object.spec ?? {};
   // What is stored may be damaged.
   const length = isPrefixPool(partsOfPoolKey(pool).kind) && prefix >= 0 && prefix < width ? prefix : width;
-  return { key: keyOf(object), pool, family, value: prefixAround(family, value, length).base, length };
+  const own = rootRowOf(object) === undefined ? pool : keyAtRoot(pool);
+  return { key: keyOf(object), pool: own, family, value: prefixAround(family, value, length).base, length };
 }
 
 /** Also of a pool of somebody else, whose key begins with kind and group; undefined = the object has no address. */
 export function holdingOf(object: PoolAddress): PoolHolding | undefined {
   const own = heldBy(object);
-  if (own) return own;
+  if (own) return rootRowOf(object) === undefined ? own : { ...own, isForeign: true };
   const address = parseAddress(object.spec?.address ?? "");
   if (!address.ok) return undefined;
   const { family, value } = address.value;

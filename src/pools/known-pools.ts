@@ -19,6 +19,7 @@ import {
   poolKeyOf,
 } from "../api/registry/ipam/ipam";
 import type { PoolFacts } from "../api/rpc/pool-book";
+import { rowHolder } from "../api/registry/ipam/fleet-rows";
 import { serviceHolding } from "../api/registry/ipam/service-row";
 import { formatAddress } from "../core/net/address";
 import { type Block, blockAround, intervalOnLine, prefixOf } from "../core/net/block";
@@ -78,7 +79,7 @@ export interface AddressFacts {
   readonly length?: number;
   /** It names another claim than that of its own name. */
   readonly isForOther?: true;
-  /** A Service of type LoadBalancer has it: it is no matter of claims. */
+  /** A Service of type LoadBalancer has it, or another cluster: it is no matter of claims here. */
   readonly isOfService?: true;
   readonly createdAt: number;
   readonly isHeld?: true;
@@ -127,7 +128,7 @@ export function addressFacts(address: PoolAddress): AddressFacts {
     ...(held && { pool: held.pool, place: String(placeOf(held.family, held.value)) }),
     ...(held && held.length < widthOf(held.family) && { length: held.length }),
     ...(spec?.claimRef?.name !== metadata?.name && { isForOther: true }),
-    ...(serviceHolding(address) !== undefined && { isOfService: true }),
+    ...((serviceHolding(address) ?? rowHolder(address)) !== undefined && { isOfService: true }),
     createdAt: Date.parse(metadata?.creationTimestamp ?? "") || 0,
     ...(owner !== undefined && { owner }),
     ...(metadata?.finalizers?.includes(ADDRESS_FINALIZER) && { isHeld: true }),
@@ -188,7 +189,7 @@ export class PoolAddresses extends KeptFacts<PoolAddress, AddressFacts> {
     super(rows, "addresses", addressFacts);
   }
 
-  /** Keys of all but those of Services, which may be many more. */
+  /** Keys of all but those of Services and of other clusters, which may be many more. */
   get ofClaims(): Iterable<string> {
     return this.#ofClaims;
   }

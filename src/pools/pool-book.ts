@@ -30,7 +30,7 @@ import { invalidValue } from "../api/meta/field-errors";
 import { keyOf } from "../api/meta/object-key";
 import { readObject } from "../api/meta/read-object";
 import { poolAddressesDefinition } from "../api/registry/ipam/definitions";
-import { type AddressClaim, type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
+import { type AddressClaim, isAtRoot, type PoolAddress, type PoolKey, POOLS_MANAGER, poolText } from "../api/registry/ipam/ipam";
 import { printedSet } from "../api/registry/ipam/pool-ranges";
 import type { PoolAnswer, PoolBookRpc, PoolFacts, PoolQuestion, RangeOfServices, StoredPool } from "../api/rpc/pool-book";
 import { isProgramFault } from "../api/rpc/program-fault";
@@ -40,6 +40,7 @@ import { forwarded } from "../api/store/state/forwarded-extension";
 import type { StoreStorage } from "../api/store/state/store-storage";
 import { OPERATION_DEADLINE_MS, RPC_TIMEOUT_MS } from "../core/base/limits";
 import { withTimeout } from "../core/base/timeout";
+import { SharedCall } from "../core/turns/shared-call";
 import type { Clock } from "../core/base/ports";
 import { formatAddress } from "../core/net/address";
 import { type Family, widthOf } from "../core/net/family";
@@ -108,6 +109,8 @@ export class PoolBook implements PoolBookRpc {
   readonly #compared = new WeakSet<object>();
   /** what these are about to hold: a range that comes at once meets it, or is met (guarded-ranges.ts) */
   readonly #underWay = new Map<object, PoolHolding>();
+  /** the ranges of Services, for all addresses that came before the call */
+  readonly #ranges = new SharedCall(() => withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges()));
 
   constructor(private readonly ports: PoolBookPorts) {}
 
@@ -154,16 +157,11 @@ export class PoolBook implements PoolBookRpc {
     const held = holdingOf(address);
     if (held) this.#underWay.set(operation, held);
     const name = spec?.claimRef?.name ?? "";
-    const refuse = (field: string, value: unknown, why: string): Status =>
-      invalid(poolAddressesDefinition, metadata?.name ?? "", [invalidValue(field, value, why)]);
+    const refuse = refusing(address);
     try {
       const claim = await withTimeout(clock, RPC_TIMEOUT_MS, claimOf({ namespace: metadata?.namespace ?? "", name }));
       if (claim && !semanticEqual(claim.spec?.poolRef, spec?.poolRef)) return refuse("spec.poolRef", spec?.poolRef, OTHER_POOL);
-      const range = held && !this.#covers(held) ? await this.#rangeAround(held) : undefined;
-      if (range === undefined) return undefined;
-      return range.isUnderWay
-        ? serviceUnavailable(`the address belongs to ${range.text}, whose write is under way, try again later`, RETRY_AFTER_SECONDS)
-        : refuse("spec.address", spec?.address, `it belongs to ${range.text}`);
+      return held && !this.#covers(held) ? await this.#refusedByRange(address, held) : undefined;
     } catch (error) {
       if (isProgramFault(error)) throw error;
       return serviceUnavailable(
@@ -171,6 +169,26 @@ export class PoolBook implements PoolBookRpc {
         RETRY_AFTER_SECONDS,
       );
     }
+  }
+
+  /**
+   * Refuses an address of the root's pool that a range of Services has. A range that comes at once meets it from now on, until the operation ends.
+   *
+   * @throws where the ranges cannot be read
+   */
+  async compareRange<Supply>(address: PoolAddress, operation: Operation<Supply>): Promise<Status | undefined> {
+    const held = holdingOf(address);
+    if (!held) return undefined;
+    this.#underWay.set(operation, held);
+    return this.#refusedByRange(address, held);
+  }
+
+  async #refusedByRange(address: PoolAddress, held: PoolHolding): Promise<Status | undefined> {
+    const range = await this.#rangeAround(held);
+    if (range === undefined) return undefined;
+    return range.isUnderWay
+      ? serviceUnavailable(`the address belongs to ${range.text}, whose write is under way, try again later`, RETRY_AFTER_SECONDS)
+      : refusing(address)("spec.address", address.spec?.address, `it belongs to ${range.text}`);
   }
 
   /** Whether its pool keeps ranges of Services away, whatever becomes of a write that is under way. */
@@ -181,7 +199,7 @@ export class PoolBook implements PoolBookRpc {
 
   /** A range of Services that has the address, as messages name it; undefined = there is none. */
   async #rangeAround(held: PoolHolding): Promise<MetRange | undefined> {
-    const ranges = await withTimeout(this.ports.clock, RPC_TIMEOUT_MS, this.ports.serviceRanges());
+    const ranges = await this.#ranges.begin();
     return rangeMeeting(ranges, { family: held.family, natDomain: this.#domainOf(held.pool) }, [addressesOf(held)]);
   }
 
@@ -398,28 +416,35 @@ export class PoolBook implements PoolBookRpc {
     const held = object && !before ? holdingOf(object) : undefined;
     if (!object || !held) return undefined;
     const { name = "" } = object.metadata ?? {};
-    const natDomain = this.#domainOf(held.pool);
-    const refuse = (field: string, value: unknown, why: string): Status =>
-      invalid(poolAddressesDefinition, name, [invalidValue(field, value, why)]);
+    const refuse = refusing(object);
     const claim = object.spec?.claimRef?.name;
-    if (!held.isForeign && claim !== name) return refuse("spec.claimRef.name", claim, OTHER_NAME);
+    if ((!held.isForeign || isAtRoot(held.pool)) && claim !== name) return refuse("spec.claimRef.name", claim, OTHER_NAME);
     const unit = this.pools.get(held.pool)?.row.facts.unit;
     if (unit !== undefined && held.length > unit)
       return refuse("spec.prefix", object.spec?.prefix, `its pool gives out prefixes of length ${unit}, and none that are longer`);
+    const why = this.whyNot(held);
+    if (why !== undefined) return refuse("spec.address", object.spec?.address, why);
+    // What the root has given is no matter of a pool of this cluster.
+    const isOwn = isOurs(operation) && !held.isForeign;
+    return isOwn && !this.#gives(held) ? conflict(poolAddressesDefinition, name, NOT_GIVEN) : undefined;
+  }
+
+  /** Whom the address would meet, as the end of a sentence; undefined = nobody. */
+  whyNot(held: Omit<PoolHolding, "key">): string | undefined {
+    const natDomain = this.#domainOf(held.pool);
     for (const { key, pool, isForeign } of this.held.having(held)) {
       // Two of somebody else's are his to keep apart.
-      if (isForeign && held.isForeign) continue;
-      if (pool === held.pool || !areApart(this.#domainOf(pool), natDomain))
-        return refuse("spec.address", object.spec?.address, `IPAddress ${JSON.stringify(key)} has it`);
+      if (isForeign && held.isForeign && isAtRoot(pool) === isAtRoot(held.pool)) continue;
+      if (pool === held.pool || !areApart(this.#domainOf(pool), natDomain)) return `IPAddress ${JSON.stringify(key)} has it`;
     }
     for (const [pool, { states }] of this.pools) {
       if (pool === held.pool) continue;
       const isMet = states.some(
         (state) => isBeside(state, { family: held.family, natDomain }) && overlapsOf(state.covers, addressesOf(held)).length > 0,
       );
-      if (isMet) return refuse("spec.address", object.spec?.address, `it belongs to ${poolText(pool)}`);
+      if (isMet) return `it belongs to ${poolText(pool)}`;
     }
-    return isOurs(operation) && !this.#gives(held) ? conflict(poolAddressesDefinition, name, NOT_GIVEN) : undefined;
+    return undefined;
   }
 
   #gives(held: PoolHolding): boolean {
@@ -467,7 +492,13 @@ const ADDRESSES_SHRINK = "pool addresses do not contain allocated addresses";
 const PREFIXES_SHRINK = "existing allocations become non-allocatable";
 const NOT_GIVEN = "the pool does not give this address out";
 
-function isOurs<Supply>({ request }: Operation<Supply>): boolean {
+/** What refuses the write of this address. */
+function refusing({ metadata }: PoolAddress): (field: string, value: unknown, why: string) => Status {
+  return (field, value, why) => invalid(poolAddressesDefinition, metadata?.name ?? "", [invalidValue(field, value, why)]);
+}
+
+/** Whether the controller of pools writes. */
+export function isOurs<Supply>({ request }: Operation<Supply>): boolean {
   const options = "options" in request && "fieldManager" in request.options ? request.options : undefined;
   return options?.byController === true && options.fieldManager === POOLS_MANAGER;
 }

@@ -9,6 +9,7 @@ import { type CalledPeers, gatheredStores } from "../controllers/followed/called
 import type { RowStorage } from "../controllers/followed/row-storage";
 import type { ControllerEntry } from "../controllers/controller-table";
 import { Controller, type ControllerPorts } from "../controllers/frame/controller";
+import { isRootCluster } from "../tenancy/cluster-id";
 import { poolsPass } from "./pools-pass";
 
 export interface PoolsControllerSetting extends ControllerPorts {
@@ -16,6 +17,8 @@ export interface PoolsControllerSetting extends ControllerPorts {
   /** makes a stub for one call */
   peers: CalledPeers & { poolBook(): PoolBookRpc };
   tables: { rows: RowStorage };
+  /** id of the cluster */
+  cluster: string;
 }
 
 export const poolsController: ControllerEntry<PoolsControllerSetting, Controller> = {
@@ -34,6 +37,7 @@ export const poolsController: ControllerEntry<PoolsControllerSetting, Controller
         InClusterPrefixPool: store(poolDefinitions.InClusterPrefixPool),
         GlobalInClusterPrefixPool: store(poolDefinitions.GlobalInClusterPrefixPool),
       },
+      servedByRoot: !isRootCluster(setting.cluster),
       book: { askPools: (question) => withTimeout(clock, RPC_TIMEOUT_MS, peers.poolBook().askPools(question)) },
     });
     return new Controller(setting, pass);

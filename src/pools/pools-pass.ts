@@ -30,6 +30,9 @@ import {
   CLAIM_VERSION,
   CLUSTER_NAME_LABEL,
   IPAM_GROUP,
+  isAtRoot,
+  isGlobalPool,
+  isOfClaimed,
   partsOfPoolKey,
   POOL_FINALIZER,
   POOL_VERSION,
@@ -53,7 +56,20 @@ import type { Pass } from "../controllers/frame/controller";
 import { Frame, type FramePorts } from "../controllers/frame/frame";
 import { type Outcome, outcomeOf } from "../controllers/frame/round";
 import { type AddressPick, AddressPicks } from "./address-picks";
-import { allRefused, claimStatus, exhausted, type ClaimFinding, failed, HAS_ADDRESS, noPool, textOf, tooLong } from "./claim-status";
+import {
+  allRefused,
+  claimStatus,
+  exhausted,
+  type ClaimFinding,
+  failed,
+  HAS_ADDRESS,
+  noPool,
+  type PoolPlace,
+  textOf,
+  tooLong,
+} from "./claim-status";
+import { isFoundAtRoot, refusalByRoot } from "./root-refusal";
+import { RootRoom } from "./root-room";
 import {
   addressAt,
   type AddressFacts,
@@ -91,7 +107,12 @@ export interface PoolsPassPorts extends FramePorts {
   addresses: WrittenStore;
   pools: Readonly<Record<PoolKind, WrittenStore>>;
   book: PoolBookRpc;
+  /** The cluster is not the root: global pools that it lacks may be the root's, and the store of addresses asks there. */
+  servedByRoot?: boolean;
 }
+
+/** Of an address that a claim gets. */
+type Numbers = Readonly<Required<Pick<NonNullable<PoolAddress["spec"]>, "address" | "prefix">> & { gateway?: string }>;
 
 type Work =
   /** `key`: of the claim, and so of its address */
@@ -107,6 +128,7 @@ export function poolsPass({
   addresses: addressStore,
   pools: poolStores,
   book,
+  servedByRoot = false,
   ...ports
 }: PoolsPassPorts): Pass {
   const { clock, recorder } = ports;
@@ -122,6 +144,7 @@ export function poolsPass({
     ...ofEachKind((kind) => new FollowedStore(kind, poolStores[kind], pools[kind].reader, rows, recorder)),
   };
   const picks = new AddressPicks(spaces);
+  const root = new RootRoom(clock);
   /** the round has changed something */
   let hasDone = false;
   /** when the counts of a pool were told last */
@@ -143,11 +166,24 @@ export function poolsPass({
     }
   }
 
-  /** When the address of a deleted claim goes; undefined = it waits for a pool that is paused, or for a cluster. */
-  function releaseAt({ pool, deletedAt = 0, isPaused, isInUse }: ClaimFacts): number | undefined {
-    const known = poolOf(pool);
-    if (isPaused || isInUse || known?.isPaused) return undefined;
-    return deletedAt + graceOf(pool);
+  /** Whether the pool can only be one of the root. */
+  function isForRoot(pool: PoolKey): boolean {
+    return servedByRoot && isGlobalPool(pool) && !poolOf(pool);
+  }
+
+  /** Of the pool that an address is of, or will be. */
+  function foundAt(pool: PoolKey): PoolPlace | undefined {
+    if (!servedByRoot || partsOfPoolKey(pool).kind !== "GlobalInClusterIPPool") return undefined;
+    if (isAtRoot(pool)) return "AtRoot";
+    return poolOf(pool) && "InThisCluster";
+  }
+
+  /** When the address of a deleted claim goes; undefined = it waits for a pool that is paused, or for a cluster. What is the root's has its grace there. */
+  function releaseAt(key: string, claim: ClaimFacts): number | undefined {
+    const has = addresses.get(key)?.pool;
+    const pool = isOfClaimed(has, claim.pool) && has !== undefined ? has : claim.pool;
+    if (claim.isPaused || claim.isInUse || poolOf(pool)?.isPaused) return undefined;
+    return (claim.deletedAt ?? 0) + graceOf(pool);
   }
 
   function graceOf(pool: PoolKey): number {
@@ -166,12 +202,14 @@ export function poolsPass({
     const { uid, pool, has } = claim;
     const inTheWay = (why: string): ClaimFinding => failed(`IPAddress ${JSON.stringify(key)} ${why}`);
     const isOwn = address.owner === uid;
-    if (address.pool !== pool || address.place === undefined) return inTheWay("is of another pool");
+    if (!isOfClaimed(address.pool, pool) || address.place === undefined) return inTheWay("is of another pool");
     if (address.isForOther) return inTheWay("is for another claim");
     if (address.owner !== undefined && !isOwn) return inTheWay("belongs to another claim");
     if (address.deletedAt !== undefined && !address.isHeld) return inTheWay("is being deleted");
     // What a claim has stays its own, whatever becomes of the pool.
     if (isOwn && has === nameIn(key)) return undefined;
+    // Its store has asked the root.
+    if (address.pool !== undefined && isAtRoot(address.pool)) return undefined;
     const known = poolOf(pool);
     if (!known || (known.isDeleted && !isOwn)) return noPool(pool, known !== undefined);
     if (isOfOtherLength(claim, known, address)) return inTheWay("is of another length");
@@ -220,7 +258,7 @@ export function poolsPass({
       const claim = claims.get(key);
       if (!claim) continue;
       if (claim.deletedAt !== undefined) {
-        if (claim.isHeld && (releaseAt(claim) ?? Infinity) <= now) work.push({ step: "release", key, claim });
+        if (claim.isHeld && (releaseAt(key, claim) ?? Infinity) <= now) work.push({ step: "release", key, claim });
       } else if (!claim.isPaused && !isServed(key, claim)) waiting.push([key, claim]);
     }
     const touched = new Set(work.flatMap((one) => ("claim" in one ? [one.claim.pool] : [])));
@@ -251,6 +289,12 @@ export function poolsPass({
         const finding = address && obstacle(key, claim, address);
         if (!finding) yield { step: "give", key, claim };
         else if (isNews(claim, finding)) yield { step: "tell", key, claim, finding };
+        continue;
+      }
+      if (isForRoot(pool)) {
+        const refused = root.refusal(pool);
+        if (!refused) yield { step: "give", key, claim };
+        else if (refused.finding && isNews(claim, refused.finding)) yield { step: "tell", key, claim, finding: refused.finding };
         continue;
       }
       const finding = known && !known.isDeleted ? lack(claim, known, rooms) : noPool(pool, known !== undefined);
@@ -340,6 +384,7 @@ export function poolsPass({
     ]);
     if (claim?.metadata?.uid !== uid || claim.metadata.deletionTimestamp) return outdated("claims");
     if (present) return adopt(claim, present);
+    if (isForRoot(pool)) return giveFromRoot(key, claim, pool);
     const known = poolOf(pool);
     if (!known || known.isDeleted) return "later";
     const { family, unit } = known.facts;
@@ -348,8 +393,8 @@ export function poolsPass({
     for (let tries = 0; tries < TRIES; tries++) {
       const block = picks.pick(key, uid, pool, bits);
       if (!block) break;
-      const answer = await addressStore.write(createRequest(addressFor(claim, known, block), WRITER));
-      if (answer.ok) return tell(claim, HAS_ADDRESS, nameIn(key));
+      const answer = await addressStore.write(createRequest(addressFor(claim, numbersOf(known, block)), WRITER));
+      if (answer.ok) return tell(claim, HAS_ADDRESS, nameIn(key), foundAt(pool));
       // What is known here is old: another object has the address, or the pool has changed.
       pools[partsOfPoolKey(pool).kind].unsettled.add(pool);
       if (!isOfAddress(answer.status)) {
@@ -369,6 +414,29 @@ export function poolsPass({
     return "later";
   }
 
+  /** The store takes an address at the root, and stores it with the number that it gets. */
+  async function giveFromRoot(key: string, claim: AddressClaim, pool: PoolKey): Promise<Outcome> {
+    // Others have heard of a refusal meanwhile.
+    if (root.refusal(pool)) return "none";
+    const answer = await addressStore.write(createRequest(addressFor(claim, NO_NUMBER), WRITER));
+    if (answer.ok) return tell(claim, HAS_ADDRESS, nameIn(key), "AtRoot");
+    if (answer.status.reason === "AlreadyExists") {
+      const found = await read<PoolAddress>(addressStore, key);
+      return found ? adopt(claim, found) : outdated("addresses");
+    }
+    const refused = refusalByRoot(answer.status);
+    if (refused) {
+      root.refused(pool, refused);
+      const { finding } = refused;
+      const facts = claimFacts(claim);
+      if (!finding || !facts || !isNews(facts, finding)) return "none";
+      return tell(claim, finding, undefined, isFoundAtRoot(finding) ? "AtRoot" : undefined);
+    }
+    const outcome = outcomeOf(answer);
+    if (typeof outcome === "object") await tellRefusal(claim, answer.status);
+    return outcome;
+  }
+
   /** Once: each further refusal may be of another address. */
   async function tellRefusal(claim: AddressClaim, { message = "" }: Status): Promise<void> {
     const facts = claimFacts(claim);
@@ -386,7 +454,8 @@ export function poolsPass({
       followed.addresses.mustRead();
       return tell(claim, finding, undefined);
     }
-    const wanted = ownersOf(claim);
+    const { pool = "" } = addressFacts(address);
+    const wanted = ownersOf(claim, isAtRoot(pool));
     const others = (address.metadata?.ownerReferences ?? []).filter(({ uid }) => !wanted.some((one) => one.uid === uid));
     const finalizers = address.metadata?.finalizers ?? [];
     const isHeld = finalizers.includes(ADDRESS_FINALIZER);
@@ -400,21 +469,27 @@ export function poolsPass({
       const outcome = outcomeOf(await addressStore.write(updateRequest({ ...address, metadata }, WRITER)));
       if (outcome !== "done") return outcome === "none" ? "later" : outcome;
     }
-    return tell(claim, HAS_ADDRESS, address.metadata?.name ?? "");
+    return tell(claim, HAS_ADDRESS, address.metadata?.name ?? "", foundAt(pool));
   }
 
-  function ownersOf(claim: AddressClaim): OwnerReference[] {
+  /** `isOfRoot`: the pool is no object of this cluster */
+  function ownersOf(claim: AddressClaim, isOfRoot: boolean): OwnerReference[] {
     const { poolRef } = claim.spec ?? {};
     const facts = claimFacts(claim);
     const pool = facts && poolOf(facts.pool);
     const owner = { apiVersion: `${IPAM_GROUP}/${CLAIM_VERSION}`, kind: "IPAddressClaim", blockOwnerDeletion: true };
     const own = { ...owner, name: claim.metadata?.name ?? "", uid: claim.metadata?.uid ?? "", controller: true };
-    if (!pool) return [own];
+    if (!pool || isOfRoot) return [own];
     const { kind = "", name = "" } = poolRef ?? {};
     return [own, { apiVersion: `${IPAM_GROUP}/${POOL_VERSION}`, kind, name, uid: pool.uid, controller: false, blockOwnerDeletion: true }];
   }
 
-  function addressFor(claim: AddressClaim, { facts: { unit }, prefix, gateway }: KnownPool, block: Block): PoolAddress {
+  function numbersOf({ facts: { unit }, prefix, gateway }: KnownPool, block: Block): Numbers {
+    const length = unit === undefined ? prefix : prefixOf(block).length;
+    return { address: addressAt(block), prefix: length, ...(gateway !== undefined && { gateway }) };
+  }
+
+  function addressFor(claim: AddressClaim, numbers: Numbers): PoolAddress {
     const { name = "", namespace = "", labels } = claim.metadata ?? {};
     const cluster = labels?.[CLUSTER_NAME_LABEL];
     return {
@@ -422,27 +497,28 @@ export function poolsPass({
         name,
         namespace,
         ...(cluster !== undefined && { labels: { [CLUSTER_NAME_LABEL]: cluster } }),
-        ownerReferences: ownersOf(claim),
+        ownerReferences: ownersOf(claim, false),
         finalizers: [ADDRESS_FINALIZER],
       },
       spec: {
         claimRef: { name },
         ...(claim.spec?.poolRef && { poolRef: claim.spec.poolRef }),
-        address: addressAt(block),
-        prefix: unit === undefined ? prefix : prefixOf(block).length,
-        ...(gateway !== undefined && { gateway }),
+        ...numbers,
       },
     };
   }
 
   async function tellWaiting(key: string, { uid }: ClaimFacts, finding: ClaimFinding): Promise<Outcome> {
     const claim = await read<AddressClaim>(claimStore, key);
-    return claim?.metadata?.uid === uid ? tell(claim, finding, undefined) : outdated("claims");
+    if (claim?.metadata?.uid !== uid) return outdated("claims");
+    const { pool } = claimFacts(claim) ?? {};
+    const isFound = pool !== undefined && isForRoot(pool) && isFoundAtRoot(finding);
+    return tell(claim, finding, undefined, isFound ? "AtRoot" : undefined);
   }
 
   /** Writes the version that was read, so what somebody has changed meanwhile is judged by the next pass. */
-  async function tell(claim: AddressClaim, finding: ClaimFinding, address: string | undefined): Promise<Outcome> {
-    const status = claimStatus(claim, finding, address, clock.now());
+  async function tell(claim: AddressClaim, finding: ClaimFinding, address: string | undefined, place?: PoolPlace): Promise<Outcome> {
+    const status = claimStatus(claim, finding, { address, place, now: clock.now() });
     if (semanticEqual(claim.status, status)) return outdated("claims");
     return outcomeOf(await claimStore.write(updateRequest({ ...claim, status } as AddressClaim, WRITER, "status")));
   }
@@ -461,7 +537,8 @@ export function poolsPass({
   /** Whether the address goes with the claim. One that only has its name stays. */
   function isOf(claim: AddressClaim, address: PoolAddress): boolean {
     const { pool, isForOther, owner } = addressFacts(address);
-    return pool !== undefined && pool === claimFacts(claim)?.pool && !isForOther && (owner === undefined || owner === claim.metadata?.uid);
+    const claimed = claimFacts(claim)?.pool;
+    return claimed !== undefined && isOfClaimed(pool, claimed) && !isForOther && (owner === undefined || owner === claim.metadata?.uid);
   }
 
   /** Its finalizer holds it until its deletion has begun, so that nobody else lets it go. `waits`: it is not let go yet. */
@@ -540,7 +617,7 @@ export function poolsPass({
   return new Frame<Work>(ports, {
     rows,
     keeps: [addresses, claims, ...kinds],
-    follows: () => [Object.values(followed)],
+    follows: () => [[...Object.values(followed), root]],
     work: { plan: begin, write: noted, nameOf: ({ step, key }) => `${step} ${key}`, atOnce: AT_ONCE },
     // A round that has changed nothing would be made again, and again.
     goesOn: () => hasDone && plan().length > 0,
@@ -550,7 +627,7 @@ export function poolsPass({
       for (const key of claims.keys) {
         const claim = claims.get(key);
         if (claim?.deletedAt === undefined || !claim.isHeld || isRefused(`release ${key}`)) continue;
-        const at = releaseAt(claim);
+        const at = releaseAt(key, claim);
         if (at !== undefined) times.push(at);
       }
       for (const key of addresses.ofClaims) {
@@ -563,6 +640,7 @@ export function poolsPass({
         if (isCountStale(key) && !isRefused(`count ${key}`)) times.push(Math.max(now, (countedAt.get(key) ?? 0) + COUNT_MS));
       }
       if (picks.nextAt !== undefined) times.push(picks.nextAt);
+      if (root.nextAt !== undefined) times.push(root.nextAt);
       return times.length > 0 ? leastOf(times) : undefined;
     },
   }).pass;
@@ -581,6 +659,9 @@ function bitsOf(family: Family, length: number | undefined): number {
 function isOfOtherLength(claim: ClaimFacts, { facts: { family, unit } }: KnownPool, address: AddressFacts): boolean {
   return unit !== undefined && blockOf(address).bits !== bitsOf(family, claim.length ?? unit);
 }
+
+/** What the store replaces by what the root gives; one that knows no root refuses it. */
+const NO_NUMBER: Numbers = { address: "0.0.0.0", prefix: 32 };
 
 /** Whether another address may be accepted. */
 function isOfAddress({ code, details }: Status): boolean {

@@ -32,7 +32,7 @@ import type { Clock, Random } from "../core/base/ports";
 import { canonicalAddress, formatAddress, parseAddress } from "../core/net/address";
 import { type Family, widthOf } from "../core/net/family";
 import { memberAt } from "../core/net/interval";
-import { FreeAddresses } from "./free-addresses";
+import { BookSpaces } from "./book-spaces";
 import { holdingOf, type PoolHolding } from "./held-addresses";
 import { type BalancerPool, looksAtLabels, poolsFor, serves } from "./load-balancers/selection";
 import { portsOfSharing, sharingKey, whyNotShared } from "./load-balancers/sharing";
@@ -77,14 +77,15 @@ const NO_ROOM: AddressesMissing = { why: "no available IPs", pools: [] };
 
 export class ServiceAddressBook implements BalancerBookRpc {
   #store: InternalStore | undefined;
-  /** free addresses of pools that were asked for one, each of the row that it was made of */
-  readonly #spaces = new Map<PoolKey, { known: KnownPoolRow; space: FreeAddresses }>();
+  readonly #spaces: BookSpaces;
   /** addresses that Services share, by the key and the text of each; undefined = nobody has asked */
   #shared: Map<string, Map<string, SharedAddress>> | undefined;
   /** the turn under way releases rows of Services */
   #isReleasing = false;
 
-  constructor(private readonly ports: ServiceAddressBookPorts) {}
+  constructor(private readonly ports: ServiceAddressBookPorts) {
+    this.#spaces = new BookSpaces(ports.book);
+  }
 
   /** The store that this is in. To be called once, before the first question. */
   attach(store: InternalStore): void {
@@ -95,7 +96,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
   around<Supply>(other: StoreExtension<Supply>): StoreExtension<Supply> {
     const inner = this.ports.book.around(other);
     const forget = (): void => {
-      this.#spaces.clear();
+      this.#spaces.forget();
       this.#shared = undefined;
     };
     return {
@@ -185,7 +186,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     const shared = this.#pickShared(turn, candidates, service);
     if (shared) return shared;
     for (const { key, known } of candidates) {
-      const value = this.#lowest(key, known, behind?.pools[key] ?? 0, [...(behind?.asked[key] ?? []), ...Object.keys(shown)]);
+      const value = this.#spaces.lowest(key, known, behind?.pools[key] ?? 0, [...(behind?.asked[key] ?? []), ...Object.keys(shown)]);
       if (value !== undefined) return { pool: key, value };
     }
     return { why: this.#whyNone(pools, candidates, service), pools: candidates.map(({ key }) => key) };
@@ -214,7 +215,7 @@ export class ServiceAddressBook implements BalancerBookRpc {
     const isFree = this.ports.book.holders(key, family, value).length === 0;
     const isKept = isFree && !isHeld && (shown[address] ?? service.uid) !== service.uid;
     const isOlder =
-      behind && isFree && (behind.asked[key]?.includes(address) || this.#spaceOf(key, known).free <= BigInt(behind.pools[key] ?? 0));
+      behind && isFree && (behind.asked[key]?.includes(address) || this.#spaces.of(key, known).free <= BigInt(behind.pools[key] ?? 0));
     const why =
       isKept || isOlder
         ? `${JSON.stringify(address)} is left to a Service that waits longer`
@@ -291,26 +292,6 @@ export class ServiceAddressBook implements BalancerBookRpc {
       this.#shared.set(key, addresses.set(text, address));
     } else if (address.rows.delete(row) && address.rows.size === 0 && addresses.delete(text) && addresses.size === 0)
       this.#shared.delete(key);
-  }
-
-  /** Leaves so many addresses, and these, to those who came before. undefined = there is none besides. */
-  #lowest(pool: PoolKey, known: KnownPoolRow, reserved: number, asked: readonly string[]): bigint | undefined {
-    const { family } = known.row.facts;
-    const space = this.#spaceOf(pool, known);
-    for (const text of asked) {
-      const parsed = parseAddress(text);
-      if (parsed.ok && parsed.value.family === family) space.bar(parsed.value.value);
-    }
-    try {
-      while (space.free > BigInt(reserved)) {
-        const value = space.lowest();
-        if (value === undefined || this.ports.book.holders(pool, family, value).length === 0) return value;
-        space.bar(value);
-      }
-      return undefined;
-    } finally {
-      space.unbar();
-    }
   }
 
   #whyNone(pools: readonly Candidate[], candidates: readonly Candidate[], { pools: named }: AddressRequest["service"]): string {
@@ -405,31 +386,13 @@ export class ServiceAddressBook implements BalancerBookRpc {
     });
   }
 
-  #spaceOf(pool: PoolKey, known: KnownPoolRow): FreeAddresses {
-    const found = this.#spaces.get(pool);
-    if (found?.known === known) return found.space;
-    const space = new FreeAddresses();
-    space.give(known.gives);
-    const { family } = known.row.facts;
-    for (const held of this.ports.book.held.of(pool)) if (held.family === family) space.take(held.value, held.key);
-    this.#spaces.set(pool, { known, space });
-    return space;
-  }
-
-  #committed<Supply>({ key, before, after }: CommittedChange, operation: Operation<Supply> | undefined): void {
+  #committed<Supply>(change: CommittedChange, operation: Operation<Supply> | undefined): void {
+    const { key, before, after } = change;
+    this.#spaces.committed(change);
     if (before) this.#noteShared(key, before, false);
     if (after) this.#noteShared(key, after, true);
     const was = before && holdingOf(before);
     const is = after && holdingOf(after);
-    for (const [held, isTaken] of [
-      [was, false],
-      [is, true],
-    ] as const) {
-      const space = held && this.#spaces.get(held.pool);
-      if (!held || space?.known.row.facts.family !== held.family) continue;
-      if (isTaken) space.space.take(held.value, held.key);
-      else if (!is) space.space.release(held.value, held.key);
-    }
     // Services that wait hear of addresses that claims give back. What Services give back the other store knows.
     const isBalancer = was && this.ports.book.pools.get(was.pool)?.row.facts.loadBalancer;
     if (was && !is && isBalancer && !(this.#isReleasing && operation === undefined)) this.ports.tellRoom([was.pool]);

@@ -46,3 +46,12 @@ export interface ServedServices {
   /** only Services that name the pool, or an address of it */
   readonly onRequest?: true;
 }
+
+/** Who has an address of a pool of the root, by the annotations of its row there (registry/ipam/fleet-rows.ts). */
+export interface RowHolder {
+  /** id of the life of the cluster */
+  readonly cluster: string;
+  /** `namespace/name` of the claim */
+  readonly claim: string;
+  readonly uid: string;
+}

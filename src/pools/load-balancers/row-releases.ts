@@ -1,8 +1,9 @@
 /**
- * Rows that the store of Services gives back. Memory alone: what a death forgets, the audit of the next life finds, since nothing refers to it. A row whose
+ * Rows that a store gives back, which it has at a book of addresses elsewhere. Memory alone: what a death forgets, the audit of the next life finds, since nothing refers to it. A row whose
  * take had no answer may come to be behind its release, so it is released once more.
  */
 import type { AddressRowKey } from "../../api/rpc/load-balancers";
+import { leastOf } from "../../core/base/extremes";
 import type { Clock, Recorder } from "../../core/base/ports";
 import { SharedCall } from "../../core/turns/shared-call";
 
@@ -42,6 +43,12 @@ export class RowReleases {
     return this.#pending.size === 0;
   }
 
+  /** When something is to be sent, in milliseconds since the epoch; undefined = nothing is. */
+  get dueAt(): number | undefined {
+    const times = [...this.#pending.values()].map(({ at }) => at);
+    return times.length > 0 ? leastOf(times) : undefined;
+  }
+
   /** Sends what is due. Never rejects; what could not be sent is tried again. */
   drain(): Promise<void> {
     return this.isEmpty ? Promise.resolve() : this.#calls.begin();
@@ -61,11 +68,11 @@ export class RowReleases {
         }
         if (pools.length > 0) freed(pools);
       } catch (error) {
-        recorder.log("warn", "addresses of load balancers could not be given back yet", { rows: lot.length, error: String(error) });
+        recorder.log("warn", "addresses of pools could not be given back yet", { rows: lot.length, error: String(error) });
         for (const [row, pending] of lot) this.#pending.set(row, { ...pending, at: clock.now() + RETRY_MS });
       }
     }
-    const times = [...this.#pending.values()].map(({ at }) => at);
-    if (times.length > 0) wakeAt(times.reduce((a, b) => Math.min(a, b)));
+    const { dueAt } = this;
+    if (dueAt !== undefined) wakeAt(dueAt);
   }
 }

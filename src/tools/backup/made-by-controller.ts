@@ -11,6 +11,7 @@
  *   identity Leases                  always: they say who serves the cluster now
  *   ConfigMaps kube-root-ca.crt      always: another server has another authority
  *   IPAddresses for Services         always: the Service shows its address, and takes it anew when the pool is there
+ *   IPAddresses for other clusters   always: the cluster takes it anew
  */
 import {
   ENDPOINTS_CONTROLLER,
@@ -22,6 +23,7 @@ import {
 } from "../../api/meta/endpoint-keys";
 import type { KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
+import { rowHolder } from "../../api/registry/ipam/fleet-rows";
 import { serviceHolding } from "../../api/registry/ipam/service-row";
 import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";
@@ -45,7 +47,7 @@ export function madeByControllers(services: readonly Service[]): (type: Type, ob
       case LEASES:
         return isIdentityLease(object);
       case POOL_ADDRESSES:
-        return serviceHolding(object) !== undefined;
+        return (serviceHolding(object) ?? rowHolder(object)) !== undefined;
       case CONFIG_MAPS:
         return object.metadata?.name === ROOT_CERTIFICATE;
       default:

@@ -1,11 +1,14 @@
 /**
  * Pools, claims and the addresses of pools as judgements of what the API shows. No address is held twice, or where another pool or a range of Services is,
- * and each claim has its own. What the book of pools says beside its objects (src/pools/pool-book.ts) is not shown.
+ * and each claim has its own. What the book of pools says beside its objects (src/pools/pool-book.ts) is not shown. Nor is what the root has of the addresses
+ * of its pools that claims of another cluster have.
  */
 import { keyOf } from "../../api/meta/object-key";
 import {
   type AddressClaim,
   type AddressPool,
+  isAtRoot,
+  isOfClaimed,
   isPaused,
   keyOfPool,
   natDomainOf,
@@ -20,7 +23,7 @@ import { formatAddress } from "../../core/net/address";
 import type { Family } from "../../core/net/family";
 import { containsInterval, type Interval } from "../../core/net/interval";
 import { lastOf, prefixesIn } from "../../core/net/prefix";
-import { addressesOf, type HeldPlace, holdingOf, placeText } from "../../pools/held-addresses";
+import { addressesOf, heldBy, type HeldPlace, holdingOf, placeText } from "../../pools/held-addresses";
 import { type AddressSharer, whyNotShared } from "../../pools/load-balancers/sharing";
 import { areApart, factsOf, intervalsOf } from "../../pools/pool-facts";
 import { type Labelled, labelled, suspect } from "./objects";
@@ -126,7 +129,7 @@ export function observedPoolAddress(address: PoolAddress): ObservedPoolAddress {
   return {
     key: keyOf(address),
     labelled: labelled(POOL_ADDRESS, address),
-    pool: poolKeyOf(spec?.poolRef, namespace),
+    pool: heldBy(address)?.pool ?? poolKeyOf(spec?.poolRef, namespace),
     place: holding && { family: holding.family, value: holding.value, length: holding.length },
     claimKey: keyOf({ metadata: { namespace, name: spec?.claimRef?.name ?? "" } }),
     owner: metadata?.ownerReferences?.find(({ kind, controller }) => kind === CLAIM && controller)?.uid,
@@ -242,7 +245,7 @@ function wrongClaims({ claims, addresses }: ObservedPools, unreadable: ReadonlyS
     const address = byKey.get(addressKey);
     const label = `${POOL_ADDRESS} ${addressKey}`;
     if (!address) return unreadable.has(label) ? [] : wrong(`names ${label}, which does not exist`);
-    const isOwn = address.claimKey === key && address.pool === pool && (address.owner === undefined || address.owner === by.uid);
+    const isOwn = address.claimKey === key && isOfClaimed(address.pool, pool) && (address.owner === undefined || address.owner === by.uid);
     return isOwn ? [] : wrong(`names ${label}, which is not its own`, address.labelled);
   });
 }
@@ -258,7 +261,8 @@ function wrongAddresses({ pools, claims, addresses }: ObservedPools, unreadable:
       found.push(slowly(suspect(rule, [by], `${by.label} ${why}`)));
     };
     if (!pool) {
-      if (!unreadable.has(labelOfPool(poolKey))) note("notice", `is of ${poolText(poolKey)}, which does not exist`);
+      // What the root has is not seen from here.
+      if (!isAtRoot(poolKey) && !unreadable.has(labelOfPool(poolKey))) note("notice", `is of ${poolText(poolKey)}, which does not exist`);
     } else if (place && (place.family !== pool.family || !containsInterval(pool.intervals, addressesOf(place)))) {
       const isCounted = pool.keepsOutside || pool.outOfRange > 0 || owner === undefined;
       note(isCounted ? "notice" : "pool", `has ${placeText(place)}, which ${poolText(poolKey)} does not give out`);

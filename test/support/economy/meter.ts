@@ -43,6 +43,8 @@ interface MeasureOptions {
   times?: number;
   /** what has to be there, and is not measured */
   before?: Work;
+  /** how the names of further objects begin that count */
+  also?: string;
 }
 
 /** The measurements of one test. */
@@ -59,11 +61,11 @@ export class Economy {
    * What `work` and all that it causes cost. It is measured again where that is above the bound: on a busy machine a controller may begin a pass
    * more. `attempt`: 0, 1, … Of several measurements of an operation the dearest counts, of each meter.
    */
-  async measure(operation: Operation, work: Work, { times = 1, before }: MeasureOptions = {}): Promise<void> {
+  async measure(operation: Operation, work: Work, { times = 1, before, also }: MeasureOptions = {}): Promise<void> {
     const earlier = this.#measured.get(operation);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (before) await countedCalls(() => before(attempt));
-      const { count, rows, lines } = await measured(this.#prefix, () => work(attempt));
+      const { count, rows, lines } = await measured(this.#prefix, () => work(attempt), also);
       for (const meter of METERS) count[meter] /= times;
       const isWithin = METERS.every((meter) => count[meter] <= boundOf(operation)[meter]);
       for (const meter of METERS) count[meter] = Math.max(count[meter], earlier?.count[meter] ?? 0);
@@ -118,13 +120,14 @@ function isMeasured(prefix: string, object: string): boolean {
 
 const shardOf = (cluster: string): string => clusterShardName(clusterShardOf(cluster));
 
-async function measured(prefix: string, work: () => Promise<unknown>): Promise<Measured> {
+async function measured(prefix: string, work: () => Promise<unknown>, also?: string): Promise<Measured> {
   const sums = new Map<string, number>();
   const rows = new Map<string, number>();
   const count = { ...NOTHING };
   /** `object` undefined: nobody knows which one. Objects of earlier tests are gone, so it is one of this. */
   const add = (meter: Meter, object: string | undefined, what: string, amount = 1): void => {
-    if (amount === 0 || (object !== undefined && !isMeasured(prefix, object))) return;
+    const counts = object === undefined || isMeasured(prefix, object) || (also !== undefined && object.startsWith(also));
+    if (amount === 0 || !counts) return;
     count[meter] += amount;
     const where = `${object?.slice(object.indexOf("/") + 1).replace(OWNER, "owner") ?? UNNAMED[what] ?? ""} ${what}`;
     if (meter === "rows") rows.set(where, (rows.get(where) ?? 0) + amount);

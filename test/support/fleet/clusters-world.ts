@@ -194,7 +194,7 @@ export class ClustersWorld {
 
   #fleet({ called: once }: Pick<ControllerWorldPorts<Kind>, "called">): FleetPorts {
     const called: typeof once = (name, effect) => {
-      if (!/^(look|listed|page|firstRanges)/.test(name)) this.sent.push(effect);
+      if (!/^(look|listed|page|firstRanges|ended)/.test(name)) this.sent.push(effect);
       return once(name, effect);
     };
     const progress = (name: string): void => {
@@ -228,6 +228,7 @@ export class ClustersWorld {
         called(`bootstrap ${id}`, () => {
           for (const made of this.made.values()) if (made.id === id) made.bootstrapped = true;
         }),
+      ended: (id) => called(`ended ${id}`, () => undefined),
       firstRanges: (id) =>
         called(`firstRanges ${id}`, () => {
           const made = [...this.made.values()].find((one) => one.id === id);

@@ -54,8 +54,15 @@ export class PoolsWorld {
   /** asked behind each question: an error = the answer is lost */
   answerFault: (question: PoolQuestion) => Error | undefined = () => undefined;
 
-  /** @param dieAt the number of the place where the controller dies; 0 = it does not */
-  constructor(dieAt = 0, historyEntries = 10_000) {
+  /** what stands around the book in the store of addresses */
+  #outer: (inner: StoreExtension<undefined>) => StoreExtension<undefined>;
+
+  /**
+   * @param dieAt the number of the place where the controller dies; 0 = it does not
+   * @param outer asked in each life of the store of addresses; absent = the cluster is served by no root
+   */
+  constructor(dieAt = 0, historyEntries = 10_000, outer?: (inner: StoreExtension<undefined>) => StoreExtension<undefined>) {
+    this.#outer = outer ?? ((inner) => inner);
     this.restartBook();
     this.world = new ControllerWorld<Kind>({
       definitions: {
@@ -73,6 +80,7 @@ export class PoolsWorld {
             return status ? { kind: "refuse", status } : (this.#inBook.admit?.(change, operation) ?? { kind: "go" });
           },
           committed: (change, operation) => this.#inBook.committed?.(change, operation),
+          turnCommitted: () => this.#inBook.turnCommitted?.(),
           ended: (operation) => this.#inBook.ended?.(operation),
           writeUndone: () => this.#inBook.writeUndone?.(),
           turnLost: () => this.#inBook.turnLost?.(),
@@ -94,6 +102,7 @@ export class PoolsWorld {
             InClusterPrefixPool: stores.prefixPools,
             GlobalInClusterPrefixPool: stores.globalPrefixPools,
           },
+          servedByRoot: outer !== undefined,
           book: { askPools: async (question) => (await called(`book ${question.does}`, () => this.#asked(question)))() },
         }),
     });
@@ -117,7 +126,7 @@ export class PoolsWorld {
         remove: (pool) => void this.rows.delete(pool),
       },
     });
-    this.#inBook = this.book.around({});
+    this.#inBook = this.#outer(this.book.around({}));
   }
 
   /** The pool as its store has it. */

@@ -2,6 +2,7 @@
  * A controller on the frame, in virtual time. Its stores and its loop are the product's. Each place where its object may die has a number: before and
  * after the effect of each call, and before and after each commit of its rows.
  */
+import { deferred } from "../../../src/core/base/deferred";
 import type { ResourceDefinition } from "../../../src/api/registry/resource";
 import type { KubeObject } from "../../../src/api/meta/kubernetes";
 import { ObjectFeedReader } from "../../../src/api/store/feeds/object-feed-reader";
@@ -55,6 +56,7 @@ export class ControllerWorld<Kind extends string> {
   /** asked before each call: an error = the call fails without an effect */
   fault: (call: string) => Error | undefined = () => undefined;
   deaths = 0;
+  readonly #lost = new Map<Kind, ReturnType<typeof deferred<never>>>();
   #life = 0;
   #controller: Controller | undefined;
   #cancelAlarm = (): void => undefined;
@@ -156,19 +158,43 @@ export class ControllerWorld<Kind extends string> {
     this.#cancelAlarm = this.scheduler.after(atMs - this.now, () => void this.#controller?.alarm());
   }
 
+  /** A store dies and starts again: who has called it hears nothing but an error. */
+  restartStore(kind: Kind): void {
+    this.stores[kind].restart();
+    const lost = this.#lost.get(kind);
+    this.#lost.delete(kind);
+    lost?.reject(new Error(`the store of ${kind} has died`));
+  }
+
+  /** The answer, unless the store dies first. */
+  #unlessLost<T>(kind: Kind, answer: Promise<T>): Promise<T> {
+    const lost = this.#lost.get(kind) ?? deferred<never>();
+    this.#lost.set(kind, lost);
+    lost.promise.catch(() => undefined);
+    return Promise.race([answer, lost.promise]);
+  }
+
   #called(kind: Kind, life: number): WrittenStore {
-    const { store } = this.stores[kind];
-    const feed = new ObjectFeedReader(store);
+    let fed: { store: unknown; feed: ObjectFeedReader } | undefined;
+    const reader = (): ObjectFeedReader => {
+      const { store } = this.stores[kind];
+      if (fed?.store !== store) fed = { store, feed: new ObjectFeedReader(store) };
+      return fed.feed;
+    };
     const call = <T>(what: string, work: () => T | Promise<T>): Promise<T> => this.#call(life, `${kind} ${what}`.trim(), work);
     const { heard, onWritten } = ownWrites();
     return {
       resource: kind,
       onWritten,
-      objectsSince: (cursor, limit) => call("objectsSince", () => feed.objectsSince(cursor, limit)),
-      objectsAfter: (after, limit) => call("objectsAfter", () => feed.objectsAfter(after, Math.min(limit, 2))),
-      objectsNamed: (keys) => call("objectsNamed", () => feed.objectsNamed(keys)),
+      objectsSince: (cursor, limit) => call("objectsSince", () => reader().objectsSince(cursor, limit)),
+      objectsAfter: (after, limit) => call("objectsAfter", () => reader().objectsAfter(after, Math.min(limit, 2))),
+      objectsNamed: (keys) => call("objectsNamed", () => reader().objectsNamed(keys)),
       write: async (request) =>
-        heard(await call(`${request.verb} ${"key" in request ? request.key.name : ""}`, () => store.write(request))),
+        heard(
+          await call(`${request.verb} ${"key" in request ? request.key.name : ""}`, () =>
+            this.#unlessLost(kind, this.stores[kind].store.write(request)),
+          ),
+        ),
     };
   }
 

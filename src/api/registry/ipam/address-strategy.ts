@@ -5,6 +5,7 @@ import { semanticEqual } from "../../meta/equality";
 import { type FieldError, forbiddenField, invalidValue, required } from "../../meta/field-errors";
 import { BASE_STRATEGY } from "../base-strategy";
 import type { Change, Strategy, StrategyContext } from "../resource";
+import { holdForFleet, setRootRow } from "./fleet-rows";
 import { ADDRESS_FINALIZER, holdWith, isPrefixPool, partsOfPoolKey, type PoolAddress, poolKeyOf } from "./ipam";
 import { networkAround } from "./pool-ranges";
 import { checkPoolReference, checkReferredName } from "./references";
@@ -51,9 +52,12 @@ function isClaimed({ metadata, spec }: PoolAddress): boolean {
 
 export const addressStrategy: Strategy<PoolAddress> = {
   ...BASE_STRATEGY,
+  // The store names the row where there is one.
+  prepareForCreate: (address) => setRootRow(address, undefined),
   validate,
   prepareForUpdate({ after, before }) {
     holdForService(after, before);
+    holdForFleet(after, before);
     // What a claim has is held: no client takes that away before its deletion.
     if (!before.metadata?.deletionTimestamp && (isClaimed(before) || isClaimed(after))) holdWith(after, ADDRESS_FINALIZER);
   },

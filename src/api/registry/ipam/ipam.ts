@@ -134,6 +134,29 @@ export function poolKeyOf(reference: PoolReference | undefined, namespace: strin
   return `${kind}/${KINDS[kind].isNamespaced ? (namespace ?? "") : ""}/${name}`;
 }
 
+/** In place of a namespace: the pool is the root's, and the object that names it is in another cluster. No namespace has this name. */
+const AT_ROOT = "*";
+
+/** The key of the global pool of that name at the root, for objects of another cluster. */
+export function keyAtRoot(pool: PoolKey): PoolKey {
+  const { kind, name } = partsOfPoolKey(pool);
+  return `${kind}/${AT_ROOT}/${name}`;
+}
+
+export function isAtRoot(pool: PoolKey): boolean {
+  return pool.split("/")[1] === AT_ROOT;
+}
+
+/** Whether an address of the one pool is what a claim on the other one asks for. */
+export function isOfClaimed(pool: PoolKey | undefined, claimed: PoolKey): boolean {
+  return pool === claimed || (pool !== undefined && isAtRoot(pool) && pool === keyAtRoot(claimed));
+}
+
+export function isGlobalPool(pool: PoolKey): boolean {
+  const { kind, namespace } = partsOfPoolKey(pool);
+  return kind === "GlobalInClusterIPPool" && namespace === "";
+}
+
 /** The key of a pool that is at hand. */
 export function keyOfPool(kind: PoolKind, { metadata }: KubeObject): PoolKey {
   return `${kind}/${KINDS[kind].isNamespaced ? (metadata?.namespace ?? "") : ""}/${metadata?.name ?? ""}`;
@@ -157,6 +180,7 @@ export const PREFIX_LENGTH_TEXT = /^([1-9]|[1-9][0-9]|1[01][0-9]|12[0-8])$/;
 /** As messages name a pool, also one of somebody else. */
 export function poolText(key: PoolKey): string {
   const [kind = "", namespace = "", name = ""] = key.split("/");
+  if (namespace === AT_ROOT) return `${kind} ${JSON.stringify(name)} of the root`;
   return `${kind} "${namespace === "" ? name : `${namespace}/${name}`}"`;
 }
 

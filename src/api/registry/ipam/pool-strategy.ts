@@ -4,6 +4,7 @@ import { widthOf } from "../../../core/net/family";
 import { type FieldError, invalidValue, required, tooMany } from "../../meta/field-errors";
 import { BASE_STRATEGY, dropStatus, keepStatus, takeStatusAlone } from "../base-strategy";
 import type { Strategy } from "../resource";
+import { servedClustersErrors } from "./fleet-rows";
 import { type AddressPool, holdWith, POOL_FINALIZER, type PoolSpec } from "./ipam";
 import { balancerErrors } from "./load-balancer";
 import { networkAround, parsePoolEntry, type PoolRange } from "./pool-ranges";
@@ -41,7 +42,7 @@ function validate(pool: AddressPool, _: unknown, before?: AddressPool): FieldErr
     ...checkCount("spec.excludedAddresses", excludedAddresses, earlier?.excludedAddresses),
   ];
   // An error of each entry would be as many again.
-  return excess.length > 0 ? excess : [...balancerErrors(pool, before), ...checkSpec(spec)];
+  return excess.length > 0 ? excess : [...servedClustersErrors(pool, before), ...balancerErrors(pool, before), ...checkSpec(spec)];
 }
 
 function checkSpec(spec: PoolSpec): FieldError[] {

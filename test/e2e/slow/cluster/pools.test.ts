@@ -13,7 +13,7 @@ const GROUP = "ipam.cluster.x-k8s.io";
 
 it("the page: its commands show what it says", () => {
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```\n\n```text\n(.*?)^```$/gms)];
-  expect(blocks).toHaveLength(3);
+  expect(blocks).toHaveLength(5);
   for (const [, commands = "", shown = ""] of blocks) {
     const output = sh(commands);
     const told = output.split("\n").filter((line) => !/ created$|condition met$|" deleted/.test(line));
@@ -73,7 +73,13 @@ it("the namespace of a pool: goes with its claims and addresses", () => {
 });
 
 function sh(commands: string): string {
-  const env = { ...WITHOUT_COLLECTOR, PATH: process.env["PATH"], HOME: kubectl.cluster.folder, KUBECONFIG: kubectl.cluster.kubeconfig };
+  const env = {
+    ...WITHOUT_COLLECTOR,
+    PATH: process.env["PATH"],
+    HOME: kubectl.cluster.folder,
+    KUBECONFIG: kubectl.cluster.kubeconfig,
+    SERVER: kubectl.cluster.origin,
+  };
   const script = `kubectl() { ${kubectlCommand()} "$@"; }\n${commands}`;
   const { stdout, stderr, status } = spawnSync("sh", ["-ec", script], { encoding: "utf8", timeout: 120_000, env });
   if (status !== 0) throw new Error(`${stdout}${stderr}`);

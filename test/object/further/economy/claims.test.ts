@@ -7,13 +7,15 @@ const IPAM = "/apis/ipam.cluster.x-k8s.io";
 const CLAIMS = `${IPAM}/v1beta2/namespaces/default/ipaddressclaims`;
 const MANY = 40;
 const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "InClusterIPPool", name: "p" };
+const rootRef = { ...poolRef, kind: "GlobalInClusterIPPool" };
 
 let world: EconomyWorld;
 beforeEach(async () => (world = await new EconomyWorld().begin()));
 afterEach(() => world.end());
 
-const claim = (...names: string[]) =>
-  Promise.all(names.map((name) => world.send("POST", CLAIMS, { metadata: { name }, spec: { poolRef } })));
+const claimOf = (pool: object, names: string[]) =>
+  Promise.all(names.map((name) => world.send("POST", CLAIMS, { metadata: { name }, spec: { poolRef: pool } })));
+const claim = (...names: string[]) => claimOf(poolRef, names);
 const many = (attempt: number): string[] => Array.from({ length: MANY }, (_, i) => `many-${String(attempt)}-${String(i)}`);
 
 it(
@@ -30,6 +32,28 @@ it(
     for (const how of ["created alone", "one of 40 created at once"] as const) {
       const [own, service] = [ECONOMY[`IPAddressClaim: ${how}`], ECONOMY[`Service: ${how}`]];
       for (const meter of ["rows", "calls"] as const) expect(own[meter], `${how}, ${meter}`).toBeLessThanOrEqual(2 * service[meter]);
+    }
+  },
+  SLOW_MACHINE_MS,
+);
+
+it(
+  "claims made of a pool of the root: with what they cause there, no more than twice what those of a pool of the cluster cost",
+  async () => {
+    const { economy } = world;
+    const spec = { addresses: ["10.201.0.0/20"], prefix: 20 };
+    await world.send("POST", `/clusters/default${IPAM}/v1alpha2/globalinclusterippools`, { metadata: { name: "p" }, spec });
+    await claimOf(rootRef, ["first"]);
+    await world.settle();
+    const also = "default/";
+    await economy.measure("IPAddressClaim of a pool of the root: created alone", (i) => claimOf(rootRef, [`web-${String(i)}`]), { also });
+    await economy.measure("IPAddressClaim of a pool of the root: one of 40 created at once", (i) => claimOf(rootRef, many(i)), {
+      ...{ times: MANY, also },
+    });
+    economy.expectWithinBounds();
+    for (const how of ["created alone", "one of 40 created at once"] as const) {
+      const [atRoot, own] = [ECONOMY[`IPAddressClaim of a pool of the root: ${how}`], ECONOMY[`IPAddressClaim: ${how}`]];
+      for (const meter of ["rows", "calls"] as const) expect(atRoot[meter], `${how}, ${meter}`).toBeLessThanOrEqual(2 * own[meter]);
     }
   },
   SLOW_MACHINE_MS,

@@ -346,6 +346,7 @@ export class SimPools {
     const { network } = this.cluster;
     const make = (life: Life): Controller =>
       poolsController.make({
+        cluster: "default",
         clock: life.clock,
         recorder: this.cluster.recorder(life),
         tables: { rows: whileAlive(this.#controllerRows, life) },

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { madeByControllers } from "../../../../src/tools/backup/made-by-controller";
 import type { ObjectMeta, Service } from "../../../../src/api/meta/kubernetes";
+import { rowMetadata } from "../../../../src/api/registry/ipam/fleet-rows";
 
 const SLICES = { group: "discovery.k8s.io", resource: "endpointslices" };
 const ENDPOINTS = { group: "", resource: "endpoints" };
@@ -61,6 +62,13 @@ it.each([
 ])("%s: as the row says", (_, namespace, labels, want) => {
   const type = { group: "coordination.k8s.io", resource: "leases" };
   expect(isMade(type, { metadata: { namespace, name: "a", labels } })).toBe(want);
+});
+
+it("an IPAddress that the root holds for another cluster: is made anew", () => {
+  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "GlobalInClusterIPPool", name: "p" };
+  const metadata = { namespace: "kube-system", name: "row", ...rowMetadata({ cluster: "blue", claim: "ns/web", uid: "u" }) };
+  const address = { metadata, spec: { claimRef: { name: "web" }, poolRef, address: "10.0.0.1", prefix: 32 } };
+  expect(isMade({ group: "ipam.cluster.x-k8s.io", resource: "ipaddresses" }, address)).toBe(true);
 });
 
 it.each([

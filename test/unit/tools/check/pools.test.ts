@@ -153,6 +153,15 @@ const cases: [string, (pools: PoolObjects, cluster: CheckedCluster) => void, str
     ["a", "b"].map((name) => `notice: IPAddress.ipam ns/${name} is of InClusterIPPool "ns/p", which does not exist`),
   ],
   [
+    "a claim with an address of a pool of the root: nothing",
+    (c) => {
+      const atRoot = address("x", "203.0.113.1", { kind: "GlobalInClusterIPPool", pool: "fleet" });
+      c.addresses.push({ ...atRoot, metadata: { ...atRoot.metadata, annotations: { "servicenet.dev/root-row": "row" } } });
+      c.claims.push({ ...claim("x"), spec: { poolRef: { ...poolRef, kind: "GlobalInClusterIPPool", name: "fleet" } } });
+    },
+    [],
+  ],
+  [
     "objects that cannot be read: nothing else follows",
     (c, cluster) => {
       c.claims.pop();

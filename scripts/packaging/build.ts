@@ -31,7 +31,11 @@ export async function buildPackage(): Promise<void> {
 async function buildPrograms(): Promise<string[]> {
   const { metafile } = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: { servicenet: "scripts/commands/servicenet.ts", kubeconfig: join(CLIENT, "config.js") },
+    entryPoints: {
+      servicenet: "scripts/commands/servicenet.ts",
+      testing: "scripts/testing/index.ts",
+      kubeconfig: join(CLIENT, "config.js"),
+    },
     outdir: FOLDER,
     outExtension: { ".js": ".mjs" },
     chunkNames: "part-[hash]",

@@ -12,6 +12,9 @@ const LIBRARIES: Readonly<Record<string, string>> = Object.fromEntries(
 /** The models of the official client import it, and use nothing of it. */
 const UNUSED = /\/http\/http\.js$/;
 
+/** Beside the programs, which it starts. */
+const TESTING = { testing: "scripts/testing/index.ts" };
+
 /** Writes them into `folder`. Paths from the root of the files that they are made of. Throws where something cannot be built. */
 export async function buildLibraries(folder: string): Promise<string[]> {
   const esbuild = requirePackage("esbuild") as typeof Esbuild;
@@ -31,17 +34,22 @@ export async function buildLibraries(folder: string): Promise<string[]> {
     legalComments: "none",
     logLevel: "silent",
   });
-  await buildTypes(folder);
+  await buildTypes(folder, LIBRARIES, "src");
+  await buildTypes(folder, TESTING, "scripts");
   return Object.keys(metafile.inputs);
 }
 
-/** The types of the official client that are used come along: an installed package does not have it. */
-async function buildTypes(folder: string): Promise<void> {
+/**
+ * The types of the official client that are used come along: an installed package does not have it.
+ *
+ * @param program the folder whose tsconfig.json the libraries are of
+ */
+async function buildTypes(folder: string, libraries: Readonly<Record<string, string>>, program: string): Promise<void> {
   const bundle = await rollup({
-    input: Object.fromEntries(Object.entries(LIBRARIES).map(([name, path]) => [name, join(root, path)])),
+    input: Object.fromEntries(Object.entries(libraries).map(([name, path]) => [name, join(root, path)])),
     plugins: [
       { name: "unused", resolveId: (id) => (UNUSED.test(id) ? { id, external: true, moduleSideEffects: false } : null) },
-      dts({ tsconfig: join(root, "src", "tsconfig.json"), respectExternal: true, includeExternal: ["@kubernetes/client-node"] }),
+      dts({ tsconfig: join(root, program, "tsconfig.json"), respectExternal: true, includeExternal: ["@kubernetes/client-node"] }),
     ],
     // That a type is used and not exported is how most are.
     logLevel: "silent",

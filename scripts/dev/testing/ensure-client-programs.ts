@@ -22,7 +22,17 @@ export function ensureClientPrograms(): ClientPrograms {
   try {
     const requirements = join(sources, "python", "requirements.txt");
     const python = join(pythonEnvironment({ name: "clients/python", requirements }), "python");
-    const env = { CLIENTS_GO_036: clientGo("0.36"), CLIENTS_GO_037: clientGo("0.37"), CLIENTS_PYTHON: python };
+    const env = {
+      CLIENTS_GO_036: clientGo("0.36"),
+      CLIENTS_GO_037: clientGo("0.37"),
+      CLIENTS_CONTROLLER_RUNTIME: goProgram({
+        folder: join(sources, "controller-runtime"),
+        name: "clients/controller-runtime",
+        args: [],
+        isTest: true,
+      }),
+      CLIENTS_PYTHON: python,
+    };
     return { env, counts: onePassed };
   } catch (error) {
     console.error(`FAILED client programs could not be built: ${error instanceof Error ? error.message : String(error)}`);

@@ -12,6 +12,8 @@ export interface GoProgram {
   name: string;
   /** further arguments of `go build` */
   args: readonly string[];
+  /** the tests of the package, as a program */
+  isTest?: boolean;
 }
 
 /**
@@ -19,9 +21,10 @@ export interface GoProgram {
  *
  * @throws Error where Go is missing or the program cannot be built
  */
-export function goProgram({ folder, name, args }: GoProgram): string {
+export function goProgram({ folder, name, args, isTest = false }: GoProgram): string {
   const path = join(cache, name);
   mkdirSync(dirname(path), { recursive: true });
-  execFileSync("go", ["build", "-buildvcs=false", ...args, "-o", path, "."], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  const command = isTest ? ["test", "-c"] : ["build"];
+  execFileSync("go", [...command, "-buildvcs=false", ...args, "-o", path, "."], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
   return path;
 }

@@ -3,7 +3,7 @@ import type { Source, Sources } from "../sources/read";
 
 /** Files that a tool or a command starts, so that no import needs to reach them. */
 const entries =
-  /^(src\/worker\/index|src\/clients\/[\w-]+\/index|src\/globals\.d|scripts\/(commands|dev)\/[\w-]+|scripts\/dev\/(bench\/load-processes|simulate)\/[\w-]+-process|test\/setup|test\/support\/server\/(shared-servers|resting-connections)|test\/support\/examples\/[\w-]+|test\/support\/objects\/[\w-]+-worker)\.ts$|\.test\.ts$|\.d\.ts$/;
+  /^(src\/worker\/index|src\/clients\/[\w-]+\/index|src\/globals\.d|scripts\/testing\/index|scripts\/(commands|dev)\/[\w-]+|scripts\/dev\/(bench\/load-processes|simulate)\/[\w-]+-process|test\/setup|test\/support\/server\/(shared-servers|resting-connections)|test\/support\/examples\/[\w-]+|test\/support\/objects\/[\w-]+-worker)\.ts$|\.test\.ts$|\.d\.ts$/;
 
 export function deadCode(sources: Sources): string[] {
   const used = new Map<string, Set<string>>();

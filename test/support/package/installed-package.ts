@@ -1,6 +1,6 @@
 /** The package as users have it: packed by npm, and installed into an empty folder. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { takeLock } from "../../../scripts/running/install-lock.mjs";
 import { root } from "../../../scripts/running/root.mjs";
@@ -22,14 +22,16 @@ export const TSX = join(root, "node_modules", "tsx", "dist", "cli.mjs");
 
 const QUIET = ["--no-audit", "--no-fund", "--loglevel=error"];
 
-/** Packs and installs below `folder`. What npm has fetched before is not fetched again. */
+/** The tarballs of test runs, each in a folder with the number of the process whose files share it. */
+const PACKED = join(root, ".cache", "packed");
+
+/** Installs below `folder`. What npm has fetched before is not fetched again. */
 export async function installedPackage(folder: string): Promise<InstalledPackage> {
-  const packed = await pack(folder);
-  const [{ filename = "" } = {}] = JSON.parse(packed.slice(packed.lastIndexOf("\n[") + 1)) as { filename?: string }[];
+  const tarball = await packedOnce();
   const project = join(folder, "project");
   mkdirSync(project);
   writeFileSync(join(project, "package.json"), `{ "name": "project", "private": true, "type": "module" }\n`);
-  npm(["install", "--prefer-offline", ...QUIET, join(folder, filename)], project);
+  npm(["install", "--prefer-offline", ...QUIET, tarball], project);
   return {
     project,
     folder: join(project, "node_modules", "servicenet"),
@@ -37,11 +39,20 @@ export async function installedPackage(folder: string): Promise<InstalledPackage
   };
 }
 
-/** What npm says of the tarball. Files that pack at once would build into one folder. */
-async function pack(folder: string): Promise<string> {
-  const release = await takeLock(join(root, "dist", ".pack.lock"));
+/** The tarball of this run. Files of one run are processes of one parent; the first one packs, and others wait for it. */
+async function packedOnce(): Promise<string> {
+  const release = await takeLock(join(PACKED, "lock"));
   try {
-    return npm(["pack", "--json", "--pack-destination", folder], root);
+    const folder = join(PACKED, String(process.ppid));
+    const [packed] = existsSync(folder) ? readdirSync(folder) : [];
+    if (packed !== undefined) return join(folder, packed);
+    for (const name of readdirSync(PACKED).filter((one) => /^\d+$/.test(one))) rmSync(join(PACKED, name), { recursive: true, force: true });
+    const unfinished = join(PACKED, "unfinished");
+    rmSync(unfinished, { recursive: true, force: true });
+    mkdirSync(unfinished);
+    npm(["pack", "--loglevel=error", "--pack-destination", unfinished], root);
+    renameSync(unfinished, folder);
+    return join(folder, readdirSync(folder)[0] ?? "");
   } finally {
     release();
   }

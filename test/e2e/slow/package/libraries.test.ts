@@ -16,7 +16,7 @@ let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installedPackage(folder);
   // What a reader may have beside the package.
-  for (const name of ["@types/node", "undici-types", "@kubernetes/client-node"]) {
+  for (const name of ["@types/node", "undici-types", "@kubernetes/client-node", "vitest"]) {
     const path = join(installed.project, "node_modules", name);
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(join(root, "node_modules", name), path);
@@ -27,7 +27,7 @@ afterAll(() => removeFolder(folder));
 /** Name -> text of the programs of a page. */
 function programsOn(page: string): [string, string][] {
   const text = readFileSync(join(root, "docs", page), "utf8");
-  const found = text.matchAll(/as `([\w-]+\.ts)`(?:(?!```)[\s\S])*```ts\n([\s\S]*?)```/g);
+  const found = text.matchAll(/as `([\w.-]+\.ts)`(?:(?!```)[\s\S])*```ts\n([\s\S]*?)```/g);
   return [...found].map(([, name = "", code = ""]): [string, string] => [name, code]);
 }
 
@@ -38,11 +38,11 @@ function compiled(name: string, programs: readonly [string, string][], options: 
   for (const [file, code] of programs) writeFileSync(join(program, file), code);
   const compilerOptions = { target: "es2023", lib: ["es2023"], types: ["node"], strict: true, noEmit: true, ...options };
   writeFileSync(join(program, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts"] }));
-  const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
+  const compiler = join(root, "node_modules", "typescript-native", "bin", "tsc");
   return spawnSync(process.execPath, [compiler, "-p", program], { encoding: "utf8" }).stdout;
 }
 
-const PAGES = ["allocator.md", "ranges.md", "leader-election.md", "proxies.md", "install.md"];
+const PAGES = ["allocator.md", "ranges.md", "leader-election.md", "proxies.md", "install.md", "testing.md"];
 
 it("programs of the pages: import each library, and compile with the types of the tarball", () => {
   const programs = PAGES.flatMap(programsOn);

@@ -85,7 +85,7 @@ describe.each(NODES)("on %s", (node) => {
     const second = await serve(cwd, { node });
     expect((await send(second.target, "GET", `${SERVICES}/web`)).status).toBe(200);
     expect(await second.stop()).toBe(0);
-  });
+  }, 180_000);
 });
 
 describe("what goes wrong: one line each", () => {

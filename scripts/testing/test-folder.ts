@@ -1,0 +1,49 @@
+/** The folder of a server for tests: in memory, where the system has such a file system, and gone with its process. */
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** The file system in memory that Linux has. */
+const MEMORY = "/dev/shm";
+/** Ten times what a server of many clusters writes. In a container the file system may be smaller. */
+const MEMORY_BYTES_MIN = 512 * 2 ** 20;
+const PREFIX = "servicenet-testing-";
+/** The name has the number of the process that made it. */
+const FOLDER = new RegExp(`^${PREFIX}(\\d+)-\\w+$`);
+
+/** A new, empty folder of this process. Those that killed processes have left go first. */
+export function makeTestFolder(): string {
+  const parent = hasMemory() ? MEMORY : tmpdir();
+  for (const name of readdirSync(parent)) {
+    const pid = FOLDER.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) removeIfOurs(join(parent, name));
+  }
+  return mkdtempSync(join(parent, `${PREFIX}${String(process.pid)}-`));
+}
+
+function hasMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return existsSync(MEMORY) && bavail * bsize >= MEMORY_BYTES_MIN;
+  } catch {
+    return false;
+  }
+}
+
+/** Also that of another user. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+function removeIfOurs(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // It is another user's.
+  }
+}

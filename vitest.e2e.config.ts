@@ -42,6 +42,8 @@ const slowProjects = {
 const SLOWEST = [
   // Eleven minutes before a release.
   "upstream-watches",
+  // Each installs the package.
+  ...["package/package", "package/testing", "package/libraries", "documented-programs"],
   ...["check-damage", "cron", "agent", "clients/go", "identity-restarts", "agent-endpoints", "object-restored", "counted-refusals"],
   ...["vitest-run", "gates", "disconnect", "disk", "services-without-kubernetes", "progress", "backup", "informers", "node-health-outage"],
 ];

@@ -133,6 +133,18 @@ describe("what goes wrong: one line each", () => {
   });
 });
 
+it("a configuration of the user's: its variables count, the Worker is the package's", async () => {
+  const cwd = newFolder();
+  const own = readFileSync(join(installed.folder, "wrangler.toml"), "utf8")
+    .replace(/^main = .*$/m, 'main = "nothere.ts"')
+    .replace(/^SERVICE_CLUSTER_IP_RANGE = .*$/m, 'SERVICE_CLUSTER_IP_RANGE = "10.9.0.0/24"');
+  writeFileSync(join(cwd, "own.toml"), own);
+  const server = await serve(cwd, { args: ["--port", "0", "--config", "own.toml"] });
+  const { text } = await send(server.target, "POST", SERVICES, service, "application/json");
+  expect(JSON.parse(text)).toMatchObject({ spec: { clusterIP: expect.stringMatching(/^10\.9\.0\./) } });
+  await server.stop();
+});
+
 describe("beside a clone", () => {
   it("a folder with scripts and sources of its own: the package serves its own code", async () => {
     const cwd = newFolder();

@@ -210,6 +210,7 @@ export function poolsPass({
     if (isOwn && has === nameIn(key)) return undefined;
     // Its store has asked the root.
     if (address.pool !== undefined && isAtRoot(address.pool)) return undefined;
+    if (isForRoot(pool)) return inTheWay("is of no pool of this cluster, and the root has not given it");
     const known = poolOf(pool);
     if (!known || (known.isDeleted && !isOwn)) return noPool(pool, known !== undefined);
     if (isOfOtherLength(claim, known, address)) return inTheWay("is of another length");
@@ -512,7 +513,8 @@ export function poolsPass({
     const claim = await read<AddressClaim>(claimStore, key);
     if (claim?.metadata?.uid !== uid) return outdated("claims");
     const { pool } = claimFacts(claim) ?? {};
-    const isFound = pool !== undefined && isForRoot(pool) && isFoundAtRoot(finding);
+    // What the root has not said is not known.
+    const isFound = pool !== undefined && root.refusal(pool)?.finding === finding && isFoundAtRoot(finding);
     return tell(claim, finding, undefined, isFound ? "AtRoot" : undefined);
   }
 

@@ -12,6 +12,7 @@
  *   ConfigMaps kube-root-ca.crt      always: another server has another authority
  *   IPAddresses for Services         always: the Service shows its address, and takes it anew when the pool is there
  *   IPAddresses for other clusters   always: the cluster takes it anew
+ *   IPAddresses of pools of the root always: the root gives another one, unless the cluster still has it
  */
 import {
   ENDPOINTS_CONTROLLER,
@@ -23,7 +24,7 @@ import {
 } from "../../api/meta/endpoint-keys";
 import type { KubeObject, Service } from "../../api/meta/kubernetes";
 import { keyOf } from "../../api/meta/object-key";
-import { rowHolder } from "../../api/registry/ipam/fleet-rows";
+import { rootRowOf, rowHolder } from "../../api/registry/ipam/fleet-rows";
 import { serviceHolding } from "../../api/registry/ipam/service-row";
 import { SERVER_MANAGER } from "../../api/store/state/field-tracking";
 import { ROOT_CERTIFICATE } from "../../controllers/every-namespace/root-certificate";
@@ -47,7 +48,7 @@ export function madeByControllers(services: readonly Service[]): (type: Type, ob
       case LEASES:
         return isIdentityLease(object);
       case POOL_ADDRESSES:
-        return (serviceHolding(object) ?? rowHolder(object)) !== undefined;
+        return (serviceHolding(object) ?? rowHolder(object) ?? rootRowOf(object)) !== undefined;
       case CONFIG_MAPS:
         return object.metadata?.name === ROOT_CERTIFICATE;
       default:

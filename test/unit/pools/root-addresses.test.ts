@@ -220,6 +220,31 @@ it("an answer that is lost: its row is released, behind a late take as well", as
   expect([world.held.length, world.leaks, world.problems]).toEqual([1, [], []]);
 });
 
+it("a root of the release before, which has no pools for others: claims wait, and what a client makes is an address as before", async () => {
+  const world = await worldOfTwo();
+  world.fault = () => new TypeError('The RPC receiver does not implement the method "askFleet".');
+  await world.claim("a");
+  await world.pass(10 * SECOND);
+  expect(conditions(world, "a")).toEqual([]);
+  const made = await world.cluster.address("b", "192.0.2.9", "p", { poolRef: { apiGroup: "ipam.cluster.x-k8s.io", ...GLOBAL, name: "p" } });
+  expect([made.ok, world.held]).toEqual([true, []]);
+  world.fault = () => undefined;
+  await world.pass(MINUTE);
+  expect(world.held).toEqual([`${CLUSTER} ns/a 192.0.2.1`]);
+});
+
+it("an address that was made when nobody had a pool of the name: its claim says that it is in the way", async () => {
+  const world = new FleetWorld();
+  await world.cluster.address("a", "192.0.2.9", "p", { poolRef: { apiGroup: "ipam.cluster.x-k8s.io", ...GLOBAL, name: "p" } });
+  world.pool("p", TWO);
+  await world.claim("a");
+  await world.pass(10 * SECOND);
+  expect(conditions(world, "a")).toEqual([
+    'Ready AllocationFailed: IPAddress "ns/a" is of no pool of this cluster, and the root has not given it',
+  ]);
+  expect(world.rows).toEqual([]);
+});
+
 it("a take of an earlier life of the store that comes late takes nothing", async () => {
   const world = await worldOfTwo("a");
   world.restartStore();

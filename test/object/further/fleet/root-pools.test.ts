@@ -1,9 +1,10 @@
 /** Pools of the root and claims of other clusters on real Durable Objects, which die now and then. */
-import { abortAllDurableObjects } from "cloudflare:test";
+import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { expect, it, vi } from "vitest";
 import type { AddressClaim, AddressPool, PoolAddress } from "../../../../src/api/registry/ipam/ipam";
-import { type AppAnswer, AppCluster } from "../../../support/access/app-cluster";
+import { type AppAnswer, AppCluster, bindings } from "../../../support/access/app-cluster";
 import { freshCluster } from "../../../support/objects/store-stubs";
+import type { ResourceStore } from "../../../../durable-objects/resource-store";
 import { PATIENCE } from "../../../support/objects/patience";
 
 type Answer = AppAnswer & { status?: AddressClaim["status"] & AddressPool["status"] };
@@ -130,6 +131,25 @@ it("a cluster that is deleted with its claims gives all back, and one of its nam
   await vi.waitFor(async () => expect((await cluster.send("GET", CLAIMS)).code).toBe(200), PATIENCE);
   await claim(cluster, "c", "ended");
   await vi.waitFor(async () => expect(await given(cluster)).toEqual(["c 203.0.113.101"]), PATIENCE);
+});
+
+it("the store of the root comes back without its rows: they are taken again before it gives anything", async () => {
+  const [blue, red] = [new AppCluster<Answer>(), new AppCluster<Answer>()];
+  await pool("recovered", ["203.0.113.60-203.0.113.69"]);
+  await claim(blue, "a", "recovered");
+  await vi.waitFor(async () => expect(await given(blue)).toEqual(["a 203.0.113.60"]), PATIENCE);
+  const store = (): DurableObjectStub<ResourceStore> =>
+    bindings.RESOURCE_STORE.getByName("default/ipaddresses.ipam.cluster.x-k8s.io") as DurableObjectStub<ResourceStore>;
+  await runInDurableObject(store(), (_, { storage }) => {
+    storage.sql.exec("DELETE FROM objects WHERE data LIKE '%203.0.113.60%'");
+    for (const [key] of storage.kv.list({ prefix: "fleet/" })) storage.kv.delete(key);
+  });
+  await abortAllDurableObjects();
+  expect(await store().beginAbove({ asOf: Date.now() })).not.toBeNull();
+  await claim(red, "b", "recovered");
+  await vi.waitFor(async () => expect(await given(red)).toEqual(["b 203.0.113.61"]), PATIENCE);
+  expect(await given(blue)).toEqual(["a 203.0.113.60"]);
+  await vi.waitFor(async () => expect(await used("recovered")).toBe(2), PATIENCE);
 });
 
 it("200 claims of two clusters at once, while every object dies: all addresses differ, and all come back", async () => {

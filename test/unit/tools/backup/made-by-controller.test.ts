@@ -71,6 +71,13 @@ it("an IPAddress that the root holds for another cluster: is made anew", () => {
   expect(isMade({ group: "ipam.cluster.x-k8s.io", resource: "ipaddresses" }, address)).toBe(true);
 });
 
+it("an IPAddress of a pool of the root: is given anew", () => {
+  const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: "GlobalInClusterIPPool", name: "p" };
+  const metadata = { namespace: "ns", name: "a", annotations: { "servicenet.dev/root-row": "row" } };
+  const address = { metadata, spec: { claimRef: { name: "a" }, poolRef, address: "10.0.0.1", prefix: 32 } };
+  expect(isMade({ group: "ipam.cluster.x-k8s.io", resource: "ipaddresses" }, address)).toBe(true);
+});
+
 it.each([
   ["that a pool gave to a Service", "web", true],
   ["of a claim", "web-1", false],

@@ -65,9 +65,9 @@ describe("the package", () => {
   });
 });
 
-it("on each Node that is supported: a test", () => {
+it("the Nodes of .ci/run: are here", () => {
   const majors = NODES.map((node) => execFileSync(node, ["--version"], { encoding: "utf8" }).split(".")[0]);
-  expect(new Set(majors)).toEqual(new Set(["v20", "v22", "v24"]));
+  expect(majors).toEqual(expect.arrayContaining(["v22", "v24"]));
 });
 
 describe.each(NODES)("on %s", (node) => {

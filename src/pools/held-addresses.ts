@@ -37,7 +37,7 @@ export function heldBy(object: PoolAddress): PoolHolding | undefined {
   const width = widthOf(family);
   const { prefix = width } = object.spec ?? {};
   // What is stored may be damaged.
-  const length = isPrefixPool(partsOfPoolKey(pool).kind) && prefix >= 0 && prefix < width ? prefix : width;
+  const length = isPrefixPool(partsOfPoolKey(pool).kind) && Number.isInteger(prefix) && prefix >= 0 && prefix < width ? prefix : width;
   const own = rootRowOf(object) === undefined ? pool : keyAtRoot(pool);
   return { key: keyOf(object), pool: own, family, value: prefixAround(family, value, length).base, length };
 }

@@ -424,6 +424,9 @@ export class PoolBook implements PoolBookRpc {
       return refuse("spec.prefix", object.spec?.prefix, `its pool gives out prefixes of length ${unit}, and none that are longer`);
     const why = this.whyNot(held);
     if (why !== undefined) return refuse("spec.address", object.spec?.address, why);
+    // One object with a short prefix would take all addresses of a family from everybody.
+    if (held.length < widthOf(held.family) && !held.isForeign && !this.#mayBeOf(held))
+      return refuse("spec.address", object.spec?.address, NOT_ITS);
     // What the root has given is no matter of a pool of this cluster.
     const isOwn = isOurs(operation) && !held.isForeign;
     return isOwn && !this.#gives(held) ? conflict(poolAddressesDefinition, name, NOT_GIVEN) : undefined;
@@ -445,6 +448,14 @@ export class PoolBook implements PoolBookRpc {
       if (isMet) return `it belongs to ${poolText(pool)}`;
     }
     return undefined;
+  }
+
+  /** Whether the pool is there, and has the prefix or keeps what is outside of it. */
+  #mayBeOf(held: PoolHolding): boolean {
+    const { row, states = [] } = this.pools.get(held.pool) ?? {};
+    const has = ({ family, covers }: KnownPoolRow["states"][number]): boolean =>
+      family === held.family && containsInterval(covers, addressesOf(held));
+    return row?.facts.keepsOutside === true || states.some(has);
   }
 
   #gives(held: PoolHolding): boolean {
@@ -490,6 +501,7 @@ const OTHER_NAME = "an IPAddress has the name of the claim that it is for";
 const RETRY_AFTER_SECONDS = 1;
 const ADDRESSES_SHRINK = "pool addresses do not contain allocated addresses";
 const PREFIXES_SHRINK = "existing allocations become non-allocatable";
+const NOT_ITS = "the referenced pool does not have this prefix";
 const NOT_GIVEN = "the pool does not give this address out";
 
 /** What refuses the write of this address. */

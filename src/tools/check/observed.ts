@@ -184,14 +184,14 @@ export function isWhole(kind: CheckedKind, value: unknown): boolean {
     case "IPAddress.ipam":
       return [
         isRecord(spec["poolRef"] ?? {}) && isRecord(spec["claimRef"] ?? {}) && isText(spec["address"] ?? ""),
-        isListOf(value["metadata"]["ownerReferences"], isRecord),
+        isListOf(value["metadata"]["ownerReferences"], isRecord) && isLength(spec["prefix"]),
       ].every(Boolean);
     case "InClusterIPPool":
     case "GlobalInClusterIPPool":
     case "InClusterPrefixPool":
     case "GlobalInClusterPrefixPool":
       return [
-        isListOf(spec["prefixes"], isText) && isListOf(spec["excludedPrefixes"], isText),
+        isListOf(spec["prefixes"], isText) && isListOf(spec["excludedPrefixes"], isText) && isLength(spec["allocationPrefixLength"]),
         isListOf(spec["addresses"], isText) && isListOf(spec["excludedAddresses"], isText) && isText(spec["gateway"] ?? ""),
         isRecord(value["metadata"]["annotations"] ?? {}) && isRecord(status["ipAddresses"] ?? {}),
       ].every(Boolean);
@@ -202,6 +202,11 @@ export function isWhole(kind: CheckedKind, value: unknown): boolean {
 
 function isText(value: unknown): boolean {
   return typeof value === "string";
+}
+
+/** Of a prefix; a field that is not there counts as well. */
+function isLength(value: unknown): boolean {
+  return value === undefined || Number.isInteger(value);
 }
 
 function isAddress(value: unknown): boolean {

@@ -24,10 +24,11 @@ export interface CheckedCluster {
   unreadable: string[];
 }
 
-/** Pools of namespaces, global ones, and what is taken from them. */
+/** Pools of namespaces, global ones, those of prefixes, and what is taken from them. */
 export interface PoolObjects {
   pools: AddressPool[];
   globalPools: AddressPool[];
+  prefixPools?: AddressPool[];
   claims: AddressClaim[];
   addresses: PoolAddress[];
 }
@@ -102,11 +103,12 @@ export function healthy(): CheckedCluster {
 
 function observedIn(objects: PoolObjects | undefined, unreadable: readonly string[]): ObservedPools | undefined {
   if (!objects) return undefined;
-  const { pools, globalPools, claims, addresses } = objects;
+  const { pools, globalPools, prefixPools = [], claims, addresses } = objects;
   return {
     pools: [
       ...pools.map((pool) => observedPool("InClusterIPPool", pool)),
       ...globalPools.map((pool) => observedPool("GlobalInClusterIPPool", pool)),
+      ...prefixPools.map((pool) => observedPool("InClusterPrefixPool", pool)),
     ],
     claims: claims.map(observedClaim),
     addresses: addresses.map(observedPoolAddress),

@@ -197,6 +197,8 @@ describe("writes of pools of prefixes", () => {
   it("a prefix that somebody has outside of its pool: is met as a whole, and named as a prefix", async () => {
     const world = new PoolsWorld();
     const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: KIND, name: "later" };
+    const keep = { annotations: { "servicenet.dev/keep-out-of-range": "true" } };
+    await world.prefixPool("later", { prefixes: ["10.9.0.0/24"], allocationPrefixLength: 24 }, { namespace: "ns", ...keep });
     expect(shown(await world.address("a", "10.3.0.0", "later", { poolRef, prefix: 20 }))).toBe("ok");
     expect(shown(await world.prefixPool("p", { prefixes: ["10.3.8.0/22"], allocationPrefixLength: 24 }))).toContain(
       'IPAddress "ns/a" of InClusterPrefixPool "ns/later" has 10.3.0.0/20',
@@ -204,6 +206,32 @@ describe("writes of pools of prefixes", () => {
     expect(shown(await world.pool("p", { addresses: ["10.3.15.9"] }))).toContain("has 10.3.0.0/20");
     expect(shown(await world.address("b", "10.3.15.9", "other"))).toContain('IPAddress "ns/a" has it');
     expect(shown(await world.pool("p", { addresses: ["10.3.16.9"] }))).toBe("ok");
+  });
+
+  it("an IPAddress that a client makes for a prefix: 422 unless its pool is there and has the whole of it", async () => {
+    const world = new PoolsWorld();
+    await world.prefixPool("p", {
+      prefixes: ["10.3.0.0/20", "10.3.16.0/24"],
+      allocationPrefixLength: 24,
+      excludedPrefixes: ["10.3.9.0/24"],
+    });
+    const make = async (name: string, pool: string, address: string, prefix: number) => {
+      const poolRef = { apiGroup: "ipam.cluster.x-k8s.io", kind: KIND, name: pool };
+      return shown(await world.address(name, address, pool, { poolRef, prefix }));
+    };
+    const refused = (name: string, address: string) =>
+      `422 IPAddress.ipam.cluster.x-k8s.io "${name}" is invalid: spec.address: Invalid value: "${address}": the referenced pool does not have this prefix`;
+    for (const [name, pool, address, prefix] of [
+      ["everything", "none", "::", 0],
+      ["half", "none", "128.0.0.0", 1],
+      ["wider", "p", "10.0.0.0", 8],
+      ["end", "p", "10.3.16.0", 23],
+      ["excluded", "p", "10.3.8.0", 23],
+      ["family", "p", "a00::", 7],
+    ] as const)
+      expect(await make(name, pool, address, prefix), name).toBe(refused(name, address));
+    expect(await make("whole", "p", "10.3.0.0", 21)).toBe("ok");
+    expect(shown(await world.pool("q", { addresses: ["10.2.0.1-10.2.0.9"] }))).toBe("ok");
   });
 
   it("shrinking below what is used, another length, and a deletion in use: 400 with upstream's texts", async () => {

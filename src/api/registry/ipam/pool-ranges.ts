@@ -88,7 +88,7 @@ function prefixRangesOf({
 }: PoolSpec): PoolRanges | undefined {
   const entries = prefixes.map(parsePoolPrefix).filter((entry) => typeof entry !== "string");
   const family = entries[0]?.family;
-  if (family === undefined || unit < 1 || unit > widthOf(family)) return undefined;
+  if (family === undefined || !Number.isInteger(unit) || unit < 1 || unit > widthOf(family)) return undefined;
   const own = entries.filter((entry) => entry.family === family && entry.length <= unit);
   const out = excludedPrefixes.flatMap((text) => parsePoolEntry(text) ?? []).filter((entry) => entry.family === family);
   if (family === "IPv6") out.push({ family, ...IPV4_MAPPED });

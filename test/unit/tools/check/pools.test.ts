@@ -34,6 +34,13 @@ function address(name: string, text: string, more: { pool?: string; kind?: strin
   };
 }
 
+const WIDE = { ...poolRef, kind: "InClusterPrefixPool", name: "wide" };
+
+function prefix(name: string, first: string, length: number): PoolAddress {
+  const { metadata, spec } = address(name, first);
+  return { metadata, spec: { ...spec, poolRef: WIDE, address: first, prefix: length } };
+}
+
 /** A pool with two claims that have their addresses. */
 function whole(): PoolObjects {
   return {
@@ -109,6 +116,20 @@ const cases: [string, (pools: PoolObjects, cluster: CheckedCluster) => void, str
     [
       "pool: IPAddress.ipam ns/b has 192.0.2.12, which belongs to InClusterIPPool ns/q",
       'pool: IPAddress.ipam ns/b has 192.0.2.12, which InClusterIPPool "ns/p" does not give out',
+    ],
+  ],
+  [
+    "prefixes of a pool: one in another one, and one that is half outside",
+    (c) => {
+      const counts = { total: 16, free: 0, used: 32, outOfRange: 16 };
+      const spec = { prefixes: ["10.0.0.0/21", "10.0.8.0/22"], allocationPrefixLength: 24 };
+      c.prefixPools = [{ metadata: { name: "wide", namespace: "ns" }, spec, status: { ipAddresses: counts } }];
+      c.claims.push(...["c", "d", "e"].map((name) => ({ ...claim(name), spec: { poolRef: WIDE } })));
+      c.addresses.push(prefix("c", "10.0.0.0", 22), prefix("d", "10.0.3.0", 24), prefix("e", "10.0.8.0", 21));
+    },
+    [
+      "pool: 10.0.3.0/24 is held by IPAddress.ipam ns/c and by IPAddress.ipam ns/d",
+      'notice: IPAddress.ipam ns/e has 10.0.8.0/21, which InClusterPrefixPool "ns/wide" does not give out',
     ],
   ],
   [
@@ -196,8 +217,15 @@ describe("damage that lasts", () => {
 it("isWhole: what judgements read has the right types", () => {
   expect(isWhole("InClusterIPPool", pool("p", ["192.0.2.1"]))).toBe(true);
   expect(isWhole("InClusterIPPool", { metadata: { name: "p" }, spec: { addresses: "192.0.2.1" } })).toBe(false);
+  expect(isWhole("InClusterPrefixPool", { metadata: { name: "p" }, spec: { prefixes: ["10.0.0.0/20"], allocationPrefixLength: 24 } })).toBe(
+    true,
+  );
+  expect(isWhole("InClusterPrefixPool", { metadata: { name: "p" }, spec: { prefixes: "10.0.0.0/20" } })).toBe(false);
+  expect(isWhole("InClusterPrefixPool", { metadata: { name: "p" }, spec: { prefixes: [], excludedPrefixes: [1] } })).toBe(false);
+  expect(isWhole("InClusterPrefixPool", { metadata: { name: "p" }, spec: { allocationPrefixLength: 24.5 } })).toBe(false);
   expect(isWhole("IPAddressClaim", claim("a"))).toBe(true);
   expect(isWhole("IPAddressClaim", { metadata: { name: "a" }, status: { conditions: {} } })).toBe(false);
   expect(isWhole("IPAddress.ipam", address("a", "192.0.2.1"))).toBe(true);
   expect(isWhole("IPAddress.ipam", { metadata: { name: "a", ownerReferences: [1] } })).toBe(false);
+  expect(isWhole("IPAddress.ipam", { metadata: { name: "a" }, spec: { prefix: "24" } })).toBe(false);
 });

@@ -7,7 +7,7 @@ import { poolSabotages } from "../../support/sim/sabotage/pool-sabotages";
 import { expectNoticed } from "../../support/sim/watches/noticed";
 
 /** Histories that are the same in each run, and others. */
-const FIXED = 24;
+const FIXED = 40;
 const FURTHER = histories(6);
 const FURTHER_MS_MAX = 600_000;
 /** Within so many histories the loss of a protection has to show. */

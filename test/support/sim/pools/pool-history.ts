@@ -12,8 +12,13 @@ import {
   type AddressPool,
   CLAIM_VERSION,
   IPAM_GROUP,
+  isNamespacedPool,
+  isPrefixPool,
   type PoolAddress,
   POOL_VERSION,
+  type PoolKind,
+  type PoolSpec,
+  PREFIX_LENGTH,
 } from "../../../../src/api/registry/ipam/ipam";
 import type { ResourceDefinition } from "../../../../src/api/registry/resource";
 import type { WriteRequest, WriteResult } from "../../../../src/api/rpc/store";
@@ -41,11 +46,21 @@ const CLAIMS = 10;
 const ADDRESSES = ["10.8.0.1-10.8.0.3", "10.8.0.2-10.8.0.5", "10.8.0.6", "10.8.0.6-10.8.0.9", "10.8.0.9-10.8.0.10"] as const;
 const RANGES = ["10.8.0.0/29", "10.8.0.8/29"] as const;
 const DOMAINS = ["", "", "", "x", "y"] as const;
-const POOLS = [
+/** The same place, in prefixes. */
+const PREFIXES = ["10.8.0.0/29", "10.8.0.4/30", "10.8.0.8/29", "10.8.0.0/28"] as const;
+const UNIT = 31;
+/** Lengths that claims ask for; of the last one no pool has prefixes. */
+const LENGTHS = ["", "", "30", "29", "32"] as const;
+const POOLS: readonly (readonly [PoolKind, string])[] = [
   ["InClusterIPPool", "p0"],
   ["InClusterIPPool", "p1"],
   ["GlobalInClusterIPPool", "p0"],
-] as const;
+];
+/** Every other history has these, too. */
+const PREFIX_POOLS: typeof POOLS = [
+  ["InClusterPrefixPool", "p0"],
+  ["GlobalInClusterPrefixPool", "p0"],
+];
 const NAT = "servicenet.dev/nat-domain";
 const KEEP = "servicenet.dev/keep-out-of-range";
 const SKIP = "ipam.cluster.x-k8s.io/skip-validate-delete-webhook";
@@ -55,7 +70,7 @@ export async function runPoolHistory({ seed, sabotage }: { seed: number; sabotag
   const cluster = new SimCluster({ seed, ranges: ["10.0.0.0/26"], families: ["IPv4"] });
   const { network, scheduler } = cluster;
   const world = new SimPools(cluster, sabotage);
-  const clients = new Clients(cluster, world, random);
+  const clients = new Clients(cluster, world, random, seed % 2 === 0 ? [...POOLS, ...PREFIX_POOLS] : POOLS);
   await scheduler.pass(10_000);
   const drawn = drawFaults(random);
   const some = (rate: number): number => (random.below(2) === 0 ? 0 : rate * random.next());
@@ -88,6 +103,7 @@ class Clients {
     private readonly cluster: SimCluster,
     private readonly world: SimPools,
     private readonly random: WordRandom,
+    private readonly pools: typeof POOLS,
   ) {}
 
   /** Starts one random write; does not wait for it. */
@@ -95,7 +111,7 @@ class Clients {
     const dice = this.random.below(30);
     if (dice < 3) void this.#makePool();
     else if (dice < 6) void this.#changePool();
-    else if (dice < 7) void this.#remove(poolDefinitions[pick(this.random, POOLS)[0]]);
+    else if (dice < 7) void this.#remove(poolDefinitions[pick(this.random, this.pools)[0]]);
     else if (dice < 20) void this.#makeClaim();
     else if (dice < 24) void this.#remove(addressClaimsDefinition);
     else if (dice < 26) void this.#remove(poolAddressesDefinition);
@@ -111,13 +127,19 @@ class Clients {
   }
 
   #makePool(): Promise<unknown> {
-    const [kind, name] = pick(this.random, POOLS);
-    const namespace = kind === "InClusterIPPool" ? NAMESPACE : "";
+    const [kind, name] = pick(this.random, this.pools);
+    const namespace = isNamespacedPool(kind) ? NAMESPACE : "";
+    const fixed = isPrefixPool(kind) ? { allocationPrefixLength: UNIT } : { prefix: 24 };
     const object: AddressPool = {
       metadata: { name, ...(namespace && { namespace }), annotations: this.#annotations() },
-      spec: { addresses: [pick(this.random, ADDRESSES)], prefix: 24, addressReuseGracePeriodSeconds: pick(this.random, [0, 0, 5]) },
+      spec: { ...this.#entries(kind, 1), ...fixed, addressReuseGracePeriodSeconds: pick(this.random, [0, 0, 5]) },
     };
     return this.#send(poolDefinitions[kind], create(namespace, object, POOL_VERSION));
+  }
+
+  #entries(kind: PoolKind, count: number): PoolSpec {
+    const some = <T>(values: readonly T[]): T[] => Array.from({ length: count }, () => pick(this.random, values));
+    return isPrefixPool(kind) ? { prefixes: some(PREFIXES) } : { addresses: some(ADDRESSES) };
   }
 
   #annotations(): Record<string, string> {
@@ -130,22 +152,27 @@ class Clients {
   }
 
   #changePool(): Promise<unknown> | undefined {
-    const [kind] = pick(this.random, POOLS);
+    const [kind] = pick(this.random, this.pools);
     const all = this.world.objects<AddressPool>(poolDefinitions[kind]);
     if (all.length === 0) return undefined;
     const { metadata } = pick(this.random, all);
-    const addresses = [pick(this.random, ADDRESSES), ...(this.random.below(2) === 0 ? [pick(this.random, ADDRESSES)] : [])];
+    const entries = this.#entries(kind, 1 + this.random.below(2));
     const annotations = { [NAT]: null, [KEEP]: null, [SKIP]: null, ...this.#annotations() };
-    const patch = JSON.stringify({ metadata: { annotations }, spec: { addresses } });
+    const patch = JSON.stringify({ metadata: { annotations }, spec: entries });
     const key = { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
     const options = optionsOf(POOL_VERSION);
     return this.#send(poolDefinitions[kind], { verb: "patch", key, subresource: "", patchType: "merge", patch, options });
   }
 
   #makeClaim(): Promise<unknown> {
-    const [kind, name] = pick(this.random, POOLS);
+    const [kind, name] = pick(this.random, this.pools);
+    const length = isPrefixPool(kind) ? pick(this.random, LENGTHS) : "";
     const object: AddressClaim = {
-      metadata: { namespace: NAMESPACE, name: `c${this.random.below(CLAIMS)}` },
+      metadata: {
+        namespace: NAMESPACE,
+        name: `c${this.random.below(CLAIMS)}`,
+        ...(length && { annotations: { [PREFIX_LENGTH]: length } }),
+      },
       spec: { poolRef: { apiGroup: IPAM_GROUP, kind, name } },
     };
     return this.#send(addressClaimsDefinition, create(NAMESPACE, object, CLAIM_VERSION));
@@ -153,14 +180,16 @@ class Clients {
 
   /** An address that a client makes for a claim that may come. */
   #makeAddress(): Promise<unknown> {
-    const [kind, name] = pick(this.random, POOLS);
+    const [kind, name] = pick(this.random, this.pools);
     const of = `c${this.random.below(CLAIMS)}`;
     const object: PoolAddress = {
       metadata: { namespace: NAMESPACE, name: of },
       spec: {
         claimRef: { name: of },
         poolRef: { apiGroup: IPAM_GROUP, kind, name },
-        ...{ address: `10.8.0.${1 + this.random.below(10)}`, prefix: 24 },
+        ...(isPrefixPool(kind)
+          ? { address: `10.8.0.${4 * this.random.below(4)}`, prefix: 30 + this.random.below(2) }
+          : { address: `10.8.0.${1 + this.random.below(10)}`, prefix: 24 }),
       },
     };
     return this.#send(poolAddressesDefinition, create(NAMESPACE, object, CLAIM_VERSION));
@@ -172,7 +201,7 @@ class Clients {
     const request: WriteRequest = { verb: "create", namespace: "", object: JSON.stringify(object), options };
     const { network, coordinator } = this.cluster;
     const answer = await network.call(CLIENT, coordinator, (store) => store.write(request)).catch(() => undefined);
-    if (answer && !answer.ok && answer.status.message?.includes("IPPool")) this.world.marks.add("range overlaps a pool");
+    if (answer && !answer.ok && answer.status.message?.match(/InCluster(IP|Prefix)Pool/)) this.world.marks.add("range overlaps a pool");
   }
 
   async #removeRange(): Promise<void> {

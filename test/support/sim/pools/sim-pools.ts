@@ -8,6 +8,7 @@ import { addressClaimsDefinition, poolAddressesDefinition, poolDefinitions } fro
 import {
   type AddressClaim,
   type AddressPool,
+  askedLength,
   type PoolAddress,
   partsOfPoolKey,
   type PoolKind,
@@ -16,18 +17,21 @@ import type { ResourceDefinition } from "../../../../src/api/registry/resource";
 import type { PoolAnswer, PoolBookRpc, RangeOfServices, StoredPool } from "../../../../src/api/rpc/pool-book";
 import type { KubeObject } from "../../../../src/api/meta/kubernetes";
 import type { StoreExtension } from "../../../../src/api/store/state/extension";
+import { overlap } from "../../../../src/core/net/interval";
 import type { Controller } from "../../../../src/controllers/frame/controller";
 import { UsedStores } from "../../../../src/controllers/followed/used-stores";
 import { PlainStore, type PlainStorePorts } from "../../../../src/controllers/plain-store";
 import { GuardedPools } from "../../../../src/pools/guarded-pools";
 import { GuardedRanges } from "../../../../src/pools/guarded-ranges";
 import { PoolBook, type PoolRow } from "../../../../src/pools/pool-book";
+import { addressesOf } from "../../../../src/pools/held-addresses";
 import { storedPool } from "../../../../src/pools/pool-facts";
 import { poolsController } from "../../../../src/pools/pools-controller";
 import {
   heldTwice,
   observedClaim,
   observedPool,
+  type ObservedPoolAddress,
   observedPoolAddress,
   type ObservedPools,
   wrongPools,
@@ -141,12 +145,22 @@ export class SimPools {
     const { addresses } = this.#observed;
     // An address that a client has made under its name is in the way.
     if (ready?.reason === "AllocationFailed" && addresses.some(({ key }) => key === nameOf(claim))) return [];
+    if (known && (askedLength(claim) ?? 0) > (this.#unitOf(known.key) ?? 32))
+      return ready?.reason === "AllocationFailed"
+        ? []
+        : [`${nameOf(claim)} asks for too long a prefix, and is ${ready?.reason ?? "told nothing"}`];
     if (!known) return ready?.reason === "PoolNotReady" ? [] : [`${nameOf(claim)} is ${ready?.reason ?? "told nothing"} without a pool`];
     if (ready?.reason !== "PoolExhausted") return [`${nameOf(claim)} is ${ready?.reason ?? "told nothing"}: ${ready?.message ?? ""}`];
     this.marks.add("claim exhausted");
-    const held = addresses.filter((one) => one.pool === pool);
-    const isFree = known.intervals.some(({ first, last }) => {
-      for (let value = first; value <= last; value++) if (!held.some(({ place }) => place?.value === value)) return true;
+    const held = addresses.flatMap((one) => (one.pool === pool && one.place ? [addressesOf(one.place)] : []));
+    const unit = this.#unitOf(known.key);
+    const length = unit === undefined ? 32 : Math.min(askedLength(claim) ?? unit, unit);
+    const size = 1n << BigInt(32 - length);
+    const isFree = known.intervals.some((interval) => {
+      for (let value = interval.first; value + size - 1n <= interval.last; value++) {
+        const wanted = { first: value, last: value + size - 1n };
+        if (value % size === 0n && !held.some((one) => overlap(one, wanted))) return true;
+      }
       return false;
     });
     return isFree ? [`${nameOf(claim)} waits, and its pool has room`] : [];
@@ -173,7 +187,11 @@ export class SimPools {
     return POOLS.flatMap((definition) =>
       this.objects<AddressPool>(definition).flatMap((object) => {
         const { key } = observedPool(definition.kind as PoolKind, object);
-        const used = addresses.filter(({ pool }) => pool === key).length;
+        const { spec: { allocationPrefixLength: unit } = {} } = object;
+        // What is smaller than a unit, from before the pool, counts as one.
+        const unitsOf = ({ place }: ObservedPoolAddress): number =>
+          unit === undefined ? 1 : 2 ** Math.max(0, unit - (place?.length ?? unit));
+        const used = addresses.reduce((sum, one) => sum + (one.pool === key ? unitsOf(one) : 0), 0);
         const counted = Number(object.status?.ipAddresses?.used ?? -1);
         return pools.some((one) => one.key === key) && counted !== used
           ? [`${key} says that ${counted} of its addresses are used, and ${used} are`]
@@ -200,6 +218,10 @@ export class SimPools {
         storedPool(object),
       ]),
     );
+  }
+
+  #unitOf(pool: string): number | undefined {
+    return this.#storedPools().find(([key]) => key === pool)?.[1].facts.unit;
   }
 
   #serviceCIDRs(): ServiceCIDR[] {

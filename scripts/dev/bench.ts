@@ -27,6 +27,7 @@ const suites: Readonly<Record<string, (setting: { minutes?: number | undefined }
   "load-balancers": async () => (await import("./bench/suites/addresses/load-balancers")).benchLoadBalancers(),
   clusters: async () => (await import("./bench/suites/clusters")).benchClusters(),
   claims: async () => (await import("./bench/suites/addresses/claims")).benchClaims(),
+  prefixes: async () => (await import("./bench/suites/addresses/prefixes")).benchPrefixes(),
   lists: async () => (await import("./bench/suites/lists")).benchLists(),
   leases: async () => (await import("./bench/suites/nodes/leases")).benchLeases(),
   "node-leases": async (setting) => (await import("./bench/suites/nodes/node-leases")).benchNodeLeases(setting),

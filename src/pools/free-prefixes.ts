@@ -4,15 +4,10 @@
  */
 import type { PoolCounts } from "../api/registry/ipam/ipam";
 import { type Block, blockOfSize, intervalOfBlock, sizeOfBlock } from "../core/net/block";
-import { BlockSet } from "../core/net/block-set";
+import { BlockMap } from "../core/net/block-map";
 import { FreeRuns } from "../core/net/free-runs";
 import { containsInterval, type Interval, normalize, overlapsOf, sizeOf, subtract } from "../core/net/interval";
 import { countsOf, type PlannedRoom, type PoolSpace } from "./pool-space";
-
-interface HeldBlock {
-  readonly block: Block;
-  readonly holders: Set<string>;
-}
 
 /** So many refusals are no accident: nothing is proposed until they are let go. */
 const BARRED_MAX = 1_024;
@@ -21,12 +16,11 @@ export class FreePrefixes implements PoolSpace {
   #gives: readonly Interval[] = [];
   #unitBits = 0;
   #total = 0n;
-  /** by the text of the block */
-  readonly #held = new Map<string, HeldBlock>();
-  readonly #heldBlocks = new BlockSet();
-  /** blocks that are not proposed, by their text */
-  readonly #barred = new Map<string, Block>();
-  readonly #barredBlocks = new BlockSet();
+  /** who has what */
+  readonly #held = new BlockMap<Set<string>>();
+  /** what is not proposed */
+  #barred = new BlockMap<true>();
+  #barredCount = 0;
   #free = new FreeRuns();
   /** addresses in the units that are held, and those of them that are not given out */
   #used = 0n;
@@ -41,7 +35,7 @@ export class FreePrefixes implements PoolSpace {
     this.#free.addAll(intervals);
     this.#used = 0n;
     this.#outside = 0n;
-    for (const { block } of this.#held.values()) this.#enter(block);
+    for (const [block] of this.#held) this.#enter(block);
   }
 
   gives(block: Block): boolean {
@@ -49,11 +43,11 @@ export class FreePrefixes implements PoolSpace {
   }
 
   isHeldBy(block: Block, holder: string): boolean {
-    return this.#held.get(textOf(block))?.holders.has(holder) ?? false;
+    return this.#held.get(block)?.has(holder) ?? false;
   }
 
   get isUsed(): boolean {
-    return this.#held.size > 0;
+    return !this.#held.isEmpty;
   }
 
   get counts(): PoolCounts {
@@ -76,20 +70,16 @@ export class FreePrefixes implements PoolSpace {
   }
 
   take(block: Block, holder: string): void {
-    const text = textOf(block);
-    const found = this.#held.get(text);
-    if (found) return void found.holders.add(holder);
-    this.#held.set(text, { block, holders: new Set([holder]) });
-    this.#heldBlocks.add(block);
+    const found = this.#held.get(block);
+    if (found) return void found.add(holder);
+    this.#held.set(block, new Set([holder]));
     this.#enter(block);
   }
 
   release(block: Block, holder: string): void {
-    const text = textOf(block);
-    const found = this.#held.get(text);
-    if (!found?.holders.delete(holder) || found.holders.size > 0) return;
-    this.#held.delete(text);
-    this.#heldBlocks.delete(block);
+    const found = this.#held.get(block);
+    if (!found?.delete(holder) || found.size > 0) return;
+    this.#held.delete(block);
     const area = this.#areaOf(block);
     this.#used -= sizeOfBlock(area);
     this.#outside -= this.#outsideOf(area);
@@ -97,24 +87,25 @@ export class FreePrefixes implements PoolSpace {
   }
 
   bar(block: Block): void {
-    this.#barred.set(textOf(block), block);
-    this.#barredBlocks.add(block);
+    if (this.#barred.get(block)) return;
+    this.#barred.set(block, true);
+    this.#barredCount++;
     this.#free.remove(intervalOfBlock(this.#areaOf(block)));
   }
 
   unbar(): void {
-    const barred = [...this.#barred.values()];
-    this.#barred.clear();
-    for (const block of barred) this.#barredBlocks.delete(block);
-    for (const block of barred) this.#free.addAll(this.#freeIn(this.#areaOf(block)));
+    const barred = [...this.#barred];
+    this.#barred = new BlockMap();
+    this.#barredCount = 0;
+    for (const [block] of barred) this.#free.addAll(this.#freeIn(this.#areaOf(block)));
   }
 
   get hasBarred(): boolean {
-    return this.#barred.size > 0;
+    return this.#barredCount > 0;
   }
 
   next(bits: number): Block | undefined {
-    return this.#barred.size < BARRED_MAX ? this.#free.bestFor(Math.max(bits, this.#unitBits)) : undefined;
+    return this.#barredCount < BARRED_MAX ? this.#free.bestFor(Math.max(bits, this.#unitBits)) : undefined;
   }
 
   #enter(block: Block): void {
@@ -135,12 +126,8 @@ export class FreePrefixes implements PoolSpace {
 
   /** What nobody has of an area that was held, or barred. */
   #freeIn(area: Block): Interval[] {
-    const others = [...this.#heldBlocks.overlapping(area), ...this.#barredBlocks.overlapping(area)];
-    const taken = others.map((block) => intervalOfBlock(this.#areaOf(block)));
+    const others = [...this.#held.overlapping(area), ...this.#barred.overlapping(area)];
+    const taken = others.map(([block]) => intervalOfBlock(this.#areaOf(block)));
     return subtract(overlapsOf(this.#gives, intervalOfBlock(area)), normalize(taken));
   }
-}
-
-function textOf({ first, bits }: Block): string {
-  return `${first}/${bits}`;
 }

@@ -6,7 +6,7 @@ import { rootRowOf } from "../api/registry/ipam/fleet-rows";
 import { isPrefixPool, keyAtRoot, partsOfPoolKey, type PoolAddress, type PoolKey, poolKeyOf } from "../api/registry/ipam/ipam";
 import { keyOf } from "../api/meta/object-key";
 import { type Block, blockAround } from "../core/net/block";
-import { BlockSet } from "../core/net/block-set";
+import { BlockMap } from "../core/net/block-map";
 import { formatAddress, parseAddress } from "../core/net/address";
 import { type Family, widthOf } from "../core/net/family";
 import type { Interval } from "../core/net/interval";
@@ -65,8 +65,7 @@ export function placeText({ family, value, length }: HeldPlace): string {
 
 export class HeldAddresses {
   readonly #byKey = new Map<string, PoolHolding>();
-  readonly #byPlace = new Map<string, Set<PoolHolding>>();
-  readonly #places = new BlockSet();
+  readonly #byPlace = new BlockMap<Set<PoolHolding>>();
   readonly #byPool = new Map<PoolKey, Set<PoolHolding>>();
 
   get all(): Iterable<PoolHolding> {
@@ -75,7 +74,7 @@ export class HeldAddresses {
 
   /** those that have an address of these */
   *having(place: HeldPlace): Iterable<PoolHolding> {
-    for (const block of this.#places.overlapping(blockOf(place))) yield* this.#byPlace.get(textOf(block)) ?? [];
+    for (const [, holdings] of this.#byPlace.overlapping(blockOf(place))) yield* holdings;
   }
 
   of(pool: PoolKey): ReadonlySet<PoolHolding> {
@@ -87,16 +86,12 @@ export class HeldAddresses {
     const before = this.#byKey.get(key);
     if (before) {
       this.#byKey.delete(key);
-      const block = blockOf(before);
-      drop(this.#byPlace, textOf(block), before);
-      if (!this.#byPlace.has(textOf(block))) this.#places.delete(block);
+      drop(this.#byPlace, blockOf(before), before);
       drop(this.#byPool, before.pool, before);
     }
     if (!held) return;
     this.#byKey.set(key, held);
-    const block = blockOf(held);
-    add(this.#byPlace, textOf(block), held);
-    this.#places.add(block);
+    add(this.#byPlace, blockOf(held), held);
     add(this.#byPool, held.pool, held);
   }
 }
@@ -105,17 +100,19 @@ function blockOf({ family, value, length }: HeldPlace): Block {
   return blockAround(family, value, length);
 }
 
-function textOf({ first, bits }: Block): string {
-  return `${first}/${bits}`;
+interface Sets<K> {
+  get(key: K): Set<PoolHolding> | undefined;
+  set(key: K, holdings: Set<PoolHolding>): unknown;
+  delete(key: K): unknown;
 }
 
-function add(map: Map<string, Set<PoolHolding>>, key: string, held: PoolHolding): void {
+function add<K>(map: Sets<K>, key: K, held: PoolHolding): void {
   const found = map.get(key);
   if (found) found.add(held);
   else map.set(key, new Set([held]));
 }
 
-function drop(map: Map<string, Set<PoolHolding>>, key: string, held: PoolHolding): void {
+function drop<K>(map: Sets<K>, key: K, held: PoolHolding): void {
   const found = map.get(key);
   found?.delete(held);
   if (found?.size === 0) map.delete(key);

@@ -4,14 +4,13 @@
  */
 import { type Block, maskOf } from "./block";
 import type { Interval } from "./interval";
-import { SortedValues } from "./sorted-values";
+import { SortedMap } from "./sorted-map";
 
 export class FreeRuns {
   /** first address of a run -> its last one */
-  readonly #lasts = new Map<bigint, bigint>();
-  readonly #starts = new SortedValues();
+  readonly #lasts = new SortedMap<bigint>();
   /** bits of the largest block in a run -> first addresses of such runs */
-  readonly #byRoom = new Map<number, SortedValues>();
+  readonly #byRoom = new Map<number, SortedMap<true>>();
   #size = 0n;
 
   /** Number of free addresses. */
@@ -23,7 +22,7 @@ export class FreeRuns {
   add({ first, last }: Interval): void {
     let from = first;
     let to = last;
-    const below = this.#starts.atMost(first);
+    const below = this.#lasts.keyAtMost(first);
     const belowLast = below === undefined ? undefined : this.#lasts.get(below);
     if (below !== undefined && belowLast === first - 1n) {
       this.#drop(below, belowLast);
@@ -43,11 +42,9 @@ export class FreeRuns {
 
   /** Of these none is free any more. */
   remove({ first, last }: Interval): void {
-    const below = this.#starts.atMost(first);
-    const met = new Set([...(below === undefined ? [] : [below]), ...this.#starts.between(first, last)]);
-    for (const from of met) {
-      const to = this.#lasts.get(from);
-      if (to === undefined || to < first) continue;
+    const below = this.#lasts.keyAtMost(first);
+    for (const [from, to] of [...this.#lasts.between(below ?? first, last)]) {
+      if (to < first) continue;
       this.#drop(from, to);
       if (from < first) this.#keep(from, first - 1n);
       if (to > last) this.#keep(last + 1n, to);
@@ -61,16 +58,15 @@ export class FreeRuns {
   bestFor(bits: number): Block | undefined {
     let room = Infinity;
     for (const one of this.#byRoom.keys()) if (one >= bits && one < room) room = one;
-    const first = this.#byRoom.get(room)?.least;
+    const first = this.#byRoom.get(room)?.leastKey;
     return first === undefined ? undefined : { first: alignedFrom(first, bits), bits };
   }
 
   #keep(first: bigint, last: bigint): void {
     const room = roomOf(first, last);
     this.#lasts.set(first, last);
-    this.#starts.add(first);
-    const runs = this.#byRoom.get(room) ?? new SortedValues();
-    runs.add(first);
+    const runs = this.#byRoom.get(room) ?? new SortedMap<true>();
+    runs.set(first, true);
     this.#byRoom.set(room, runs);
     this.#size += last - first + 1n;
   }
@@ -78,7 +74,6 @@ export class FreeRuns {
   #drop(first: bigint, last: bigint): void {
     const room = roomOf(first, last);
     this.#lasts.delete(first);
-    this.#starts.delete(first);
     const runs = this.#byRoom.get(room);
     runs?.delete(first);
     if (runs?.size === 0) this.#byRoom.delete(room);

@@ -115,6 +115,16 @@ describe("FreePrefixes", () => {
   });
 });
 
+it("20,000 prefixes of IPv6, whose low 64 bits are all 0: each is found at once", () => {
+  const free = new FreePrefixes();
+  const base = 1n << 128n;
+  free.give([{ first: base, last: base + (1n << 96n) - 1n }], 64);
+  for (let i = 0; i < 20_000; i++) free.take({ first: base + (BigInt(2 * i) << 64n), bits: 64 }, `h${i}`);
+  expect(next(free, 64)).toBe(`${base + (1n << 64n)}/64`);
+  for (let i = 0; i < 20_000; i++) free.release({ first: base + (BigInt(2 * i) << 64n), bits: 64 }, `h${i}`);
+  expect([next(free, 96), free.isUsed]).toEqual([`${base}/96`, false]);
+}, 5_000);
+
 /** The rule as a plain search finds it: of the runs of free units with enough room the ones with the least, of these the lowest place. */
 function searched(isFree: readonly boolean[], unitBits: number, bits: number): string {
   const unit = 2 ** unitBits;

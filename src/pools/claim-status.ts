@@ -59,7 +59,7 @@ export function claimStatus(
   const earlier = deprecated?.v1beta1?.conditions ?? [];
   return {
     ...(address !== undefined && { addressRef: { name: address } }),
-    conditions: [...conditions.filter(({ type }) => type !== READY && type !== POOL_FOUND), ...(found ? [found] : []), ready],
+    conditions: [...conditions.filter(({ type }) => type !== READY && type !== POOL_FOUND), ready, ...(found ? [found] : [])],
     deprecated: { ...deprecated, v1beta1: { conditions: [...earlier.filter(({ type }) => type !== READY), earlierForm(ready)] } },
   };
 }

@@ -520,7 +520,9 @@ export function poolsPass({
 
   /** Writes the version that was read, so what somebody has changed meanwhile is judged by the next pass. */
   async function tell(claim: AddressClaim, finding: ClaimFinding, address: string | undefined, place?: PoolPlace): Promise<Outcome> {
-    const status = claimStatus(claim, finding, { address, place, now: clock.now() });
+    const { pool } = claimFacts(claim) ?? {};
+    const found = place ?? (pool === undefined ? undefined : foundAt(pool));
+    const status = claimStatus(claim, finding, { address, place: found, now: clock.now() });
     if (semanticEqual(claim.status, status)) return outdated("claims");
     return outcomeOf(await claimStore.write(updateRequest({ ...claim, status } as AddressClaim, WRITER, "status")));
   }

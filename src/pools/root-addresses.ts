@@ -154,7 +154,10 @@ export class RootAddresses implements FleetPoolsRpc {
         inner.ended?.(operation);
         const { row, taken } = this.#supplies.get(operation) ?? {};
         this.#supplies.delete(operation);
-        if (row !== undefined && taken) void this.#giveBack([row]);
+        if (row === undefined) return;
+        this.#underWay.delete(row);
+        // A row that was there before goes on, unless the audit finds it without an object.
+        if (taken) void this.#giveBack([row]);
       },
     };
   }
@@ -268,7 +271,7 @@ export class RootAddresses implements FleetPoolsRpc {
       return refused;
     } catch (error) {
       if (isProgramFault(error)) throw error;
-      return serviceUnavailable("the pools of the root cannot be asked now, try again later", RETRY_AFTER_SECONDS);
+      return NOT_NOW;
     }
   }
 
@@ -300,19 +303,23 @@ export class RootAddresses implements FleetPoolsRpc {
   async #confirm(address: PoolAddress, pool: string, operation: object): Promise<Status | undefined> {
     const { cluster } = this.ports;
     const text = address.spec?.address ?? "";
+    const { sent } = this.#releases;
     try {
       const { row, isServed } = await this.#call({ does: "confirm", cluster, pool, claim: keyOf(address), address: text }, "confirmed");
       if (row === null && isServed) {
         const why = "the pool of this name is the root's, and has not given it to the claim of this name";
         return invalid(poolAddressesDefinition, nameOf(address), [invalidValue("spec.address", text, why)]);
       }
+      // The root may have said so before it heard that the row is given back.
+      if (row !== null && (this.#releases.has(row) || this.#releases.sent !== sent)) return NOT_NOW;
+      if (row !== null) this.#underWay.add(row);
       this.#supplies.set(operation, row === null ? {} : { row });
       return undefined;
     } catch (error) {
       if (isProgramFault(error)) throw error;
       // A root of the release before has no pools for other clusters.
       if (isUnsupported(error)) return this.#isNone(operation);
-      return serviceUnavailable("the pools of the root cannot be asked now, try again later", RETRY_AFTER_SECONDS);
+      return NOT_NOW;
     }
   }
 
@@ -390,6 +397,7 @@ export class RootAddresses implements FleetPoolsRpc {
 }
 
 const UNPROCESSABLE = 422;
+const NOT_NOW = serviceUnavailable("the pools of the root cannot be asked now, try again later", RETRY_AFTER_SECONDS);
 
 function knownRow(key: string, object: PoolAddress): KnownRow | undefined {
   const row = rootRowOf(object);

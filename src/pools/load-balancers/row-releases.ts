@@ -43,6 +43,14 @@ export class RowReleases {
     return this.#pending.size === 0;
   }
 
+  /** releases that were answered so far */
+  sent = 0;
+
+  /** Whether a release of the row is under way, or will be. */
+  has(row: AddressRowKey): boolean {
+    return this.#pending.has(row);
+  }
+
   /** When something is to be sent, in milliseconds since the epoch; undefined = nothing is. */
   get dueAt(): number | undefined {
     const times = [...this.#pending.values()].map(({ at }) => at);
@@ -62,6 +70,7 @@ export class RowReleases {
       const lot = due.slice(from, from + ROWS_MAX);
       try {
         const pools = await release(lot.map(([row]) => row));
+        this.sent++;
         for (const [row, { again }] of lot) {
           if (again) this.#pending.set(row, { at: clock.now() + DOUBT_MS });
           else this.#pending.delete(row);

@@ -18,7 +18,7 @@ async function worldOfTwo(...claims: string[]): Promise<FleetWorld> {
 
 function conditions(world: FleetWorld, claim: string): string[] {
   const { status } = world.cluster.objectOf<AddressClaim>("claims", `ns/${claim}`) ?? {};
-  return (status?.conditions ?? []).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  return (status?.conditions ?? []).map(({ type, reason, message }) => `${type} ${reason}: ${message}`).toSorted();
 }
 
 const AT_ROOT = "PoolFound AtRoot: the pool is one of the root, which serves this cluster";
@@ -42,6 +42,12 @@ it("a global pool of the cluster comes before that of the root, whose addresses 
   await world.pass(2 * SECOND);
   expect(world.cluster.given).toEqual(["a 192.0.2.1", "b 10.0.0.1"]);
   expect(conditions(world, "b")).toEqual([HERE, "Ready Ready: "]);
+  for (let i = 0; i < 9; i++) await world.claim(`c${i}`);
+  await world.pass(3 * SECOND);
+  const full = 'Ready PoolExhausted: no address available in GlobalInClusterIPPool "p"';
+  expect(conditions(world, "c8")).toEqual([HERE, full]);
+  for (let i = 0; i < 9; i++) await world.cluster.remove("claims", `ns/c${i}`);
+  await world.pass(3 * SECOND);
   // Those of the root are no use of the pool of the cluster.
   expect(world.cluster.objectOf<AddressPool>("globalPools", "p")?.status?.ipAddresses?.used).toBe(1);
   await world.cluster.remove("claims", "ns/a");
@@ -167,6 +173,20 @@ it("an address of a pool of the root that a client makes: refused without a row,
   expect(restored.ok).toBe(true);
   await world.pass(5 * SECOND);
   expect([world.held, world.rows]).toEqual([[`${CLUSTER} ns/a 192.0.2.1`], [`${CLUSTER} ns/a 192.0.2.1`]]);
+});
+
+it("an address that a client makes while its row is given back: 503, and the row goes", async () => {
+  const world = await worldOfTwo("a");
+  const { poolRef } = world.cluster.objectOf<PoolAddress>("addresses", "ns/a")?.spec ?? {};
+  world.fault = ({ does }, when) => (does === "release" && when === "before" ? new Error("no way") : undefined);
+  await world.cluster.remove("claims", "ns/a");
+  await world.pass(2 * SECOND);
+  const early = await world.cluster.address("a", "192.0.2.1", "p", { poolRef: poolRef ?? {} });
+  expect(early.ok ? 0 : early.status.code).toBe(503);
+  world.fault = () => undefined;
+  await world.pass(20 * SECOND);
+  const late = await world.cluster.address("a", "192.0.2.1", "p", { poolRef: poolRef ?? {} });
+  expect([late.ok ? 0 : late.status.code, world.rows]).toEqual([422, []]);
 });
 
 it("a client cannot write which row an address has", async () => {

@@ -35,7 +35,7 @@ async function given(cluster: AppCluster<Answer>): Promise<string[]> {
 
 async function reasons(cluster: AppCluster<Answer>, name: string): Promise<string[]> {
   const { body } = await cluster.send("GET", `${CLAIMS}/${name}`);
-  return (body.status?.conditions ?? []).map(({ type, reason }) => `${type} ${reason}`);
+  return (body.status?.conditions ?? []).map(({ type, reason }) => `${type} ${reason}`).toSorted();
 }
 
 async function used(name: string): Promise<unknown> {

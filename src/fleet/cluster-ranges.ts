@@ -13,13 +13,17 @@
  * deleted since, and the write meets another version. A cluster that would begin late meets a record that knows the end of its object.
  */
 import type { OwnerReference } from "../api/meta/kubernetes";
+import { semanticEqual } from "../api/meta/equality";
 import { readObject } from "../api/meta/read-object";
 import { type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
 import { validateFirstRanges } from "../api/registry/clusters/ranges";
 import {
   type AddressClaim,
   CLAIM_VERSION,
+  CLUSTER_CLAIMS_NAMESPACE,
+  CLUSTER_CLAIMS_PREFIX,
   CLUSTER_RANGE_FINALIZER,
+  CLUSTERS_MANAGER,
   holdWith,
   IPAM_GROUP,
   type PoolAddress,
@@ -45,10 +49,9 @@ export type RangeAnswer =
   | { readonly kind: "earlier" }
   | { readonly kind: "later"; readonly outcome: Outcome };
 
-const NAMESPACE = "kube-system";
 const CLUSTER_VERSION = `${CLUSTERS_GROUP}/${CLUSTERS_VERSION}`;
 const POOL_KIND = "GlobalInClusterPrefixPool";
-const WRITER: Writer = { manager: "clusters", group: IPAM_GROUP, version: CLAIM_VERSION };
+const WRITER: Writer = { manager: CLUSTERS_MANAGER, group: IPAM_GROUP, version: CLAIM_VERSION };
 
 export class ClusterRanges {
   constructor(private readonly stores: RangeStores) {}
@@ -108,23 +111,25 @@ export class ClusterRanges {
   }
 
   async #claimOf({ metadata }: Cluster): Promise<AddressClaim | undefined> {
-    const [text] = await this.stores.claims.objectsNamed([{ namespace: NAMESPACE, name: claimName(metadata?.name ?? "") }]);
+    const [text] = await this.stores.claims.objectsNamed([{ namespace: CLUSTER_CLAIMS_NAMESPACE, name: claimName(metadata?.name ?? "") }]);
     return text ? readObject<AddressClaim>(text) : undefined;
   }
 
   /** undefined = the claim has none. */
-  async #rangeOf({ metadata, status }: AddressClaim): Promise<string | undefined> {
-    const name = status?.addressRef?.name;
-    if (!name) return undefined;
-    const [text] = await this.stores.addresses.objectsNamed([{ namespace: NAMESPACE, name }]);
+  async #rangeOf({ metadata, spec, status }: AddressClaim): Promise<string | undefined> {
+    const { name = "" } = metadata ?? {};
+    // Its status and the owners of addresses are what clients may write, too.
+    if (status?.addressRef?.name !== name) return undefined;
+    const [text] = await this.stores.addresses.objectsNamed([{ namespace: CLUSTER_CLAIMS_NAMESPACE, name }]);
     const address = text ? readObject<PoolAddress>(text) : undefined;
-    const isOwn = address?.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid) ?? false;
+    const owner = address?.metadata?.ownerReferences?.find(({ controller }) => controller);
+    const isOwn = owner?.kind === "IPAddressClaim" && owner.uid === metadata?.uid && semanticEqual(address?.spec?.poolRef, spec?.poolRef);
     return isOwn ? `${address?.spec?.address ?? ""}/${address?.spec?.prefix ?? ""}` : undefined;
   }
 }
 
 function claimName(cluster: string): string {
-  return `cluster-${cluster}`;
+  return CLUSTER_CLAIMS_PREFIX + cluster;
 }
 
 function claimFor({ metadata, spec }: Cluster): AddressClaim {
@@ -133,7 +138,7 @@ function claimFor({ metadata, spec }: Cluster): AddressClaim {
   const owner = { apiVersion: CLUSTER_VERSION, kind: "Cluster", name, uid, controller: true, blockOwnerDeletion: true };
   return {
     metadata: {
-      namespace: NAMESPACE,
+      namespace: CLUSTER_CLAIMS_NAMESPACE,
       name: claimName(name),
       ownerReferences: [owner],
       ...(servicePrefixLength && { annotations: { [PREFIX_LENGTH]: String(servicePrefixLength) } }),
@@ -142,16 +147,29 @@ function claimFor({ metadata, spec }: Cluster): AddressClaim {
   };
 }
 
-function isOf(claim: AddressClaim, { metadata }: Cluster): boolean {
-  return claim.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid) ?? false;
+/** Whether it is the claim that the object makes: a client may have made another one with its owner. */
+function isOf(claim: AddressClaim, object: Cluster): boolean {
+  const own = claimFor(object);
+  const owner = claim.metadata?.ownerReferences?.find(({ controller }) => controller);
+  return (
+    owner !== undefined &&
+    isCluster(owner) &&
+    owner.uid === object.metadata?.uid &&
+    semanticEqual(claim.spec, own.spec) &&
+    claim.metadata?.annotations?.[PREFIX_LENGTH] === own.metadata?.annotations?.[PREFIX_LENGTH]
+  );
 }
 
-/** Whether it was an earlier object of the name that claimed. One with the finalizer may have lost its owner by a restore. */
+/**
+ * Whether it was claimed for this name by somebody whom the object is not: an earlier one, or a client with its owner. One with the finalizer may have lost
+ * its owner by a restore.
+ */
 function isOfEarlier(claim: AddressClaim, object: Cluster): boolean {
   const name = object.metadata?.name;
   return (
     !isOf(claim, object) &&
-    (isKept(claim) || (claim.metadata?.ownerReferences?.some((one) => isCluster(one) && one.name === name) ?? false))
+    ((isKept(claim) && claim.spec?.clusterName === name) ||
+      (claim.metadata?.ownerReferences?.some((one) => isCluster(one) && one.name === name) ?? false))
   );
 }
 

@@ -31,6 +31,7 @@ import {
   CLUSTERS_VERSION,
   ROOT_CLUSTER,
 } from "../api/registry/clusters/cluster";
+import { CLUSTERS_MANAGER } from "../api/registry/ipam/ipam";
 import { isNamedByLabel, NAME_LABEL } from "../api/registry/name-label";
 import { leastOf } from "../core/base/extremes";
 import { checkControllers, type ControllerList } from "../core/config/controllers";
@@ -62,7 +63,7 @@ const LIST_PAGE = 1_000;
 /** Between two looks at the claim of a cluster that waits for its range. */
 const RANGE_LOOK_MS = 50;
 const RANGE_LOOK_MAX_MS = 5_000;
-const WRITER: Writer = { manager: "clusters", group: CLUSTERS_GROUP, version: CLUSTERS_VERSION };
+const WRITER: Writer = { manager: CLUSTERS_MANAGER, group: CLUSTERS_GROUP, version: CLUSTERS_VERSION };
 
 /** `make`: the cluster is not yet as the spec says. `end`: the object waits for the end of its cluster. */
 export type ClusterStep = "make" | "end" | "none";
@@ -358,7 +359,8 @@ export function clustersPass({ storage, clusters, ranges, fleet, ...ports }: Clu
     }
     // No cluster, or a later one of the name, which this deletion does not mean.
     if (life !== "") await fleet.ended(life).catch(() => undefined);
-    const released = await ranges.release(object);
+    // A later one may have what was claimed under the name. It gives that back behind its own end.
+    const released = state.phase === "absent" ? await ranges.release(object) : "none";
     if (!isOver(released)) return released;
     const finalizers = (object.metadata?.finalizers ?? []).filter((finalizer) => finalizer !== CLUSTER_FINALIZER);
     const { finalizers: _, ...metadata } = object.metadata ?? {};

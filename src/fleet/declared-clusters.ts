@@ -5,6 +5,7 @@
 import type { Status } from "../api/meta/status";
 import { parseTime } from "../api/meta/time";
 import { ADOPTED_ANNOTATION, type Cluster, CLUSTERS_GROUP, CLUSTERS_VERSION } from "../api/registry/clusters/cluster";
+import { CLUSTERS_MANAGER } from "../api/registry/ipam/ipam";
 import type { GetResult, ObjectKey, WriteOptions, WriteRequest, WriteResult } from "../api/rpc/store";
 import { err, ok, type Result } from "../core/base/result";
 import type { QuotaAmounts } from "../api/rpc/namespace-quotas";
@@ -42,7 +43,7 @@ const TRIES = 3;
 const HURRY_MS = 100;
 const OPTIONS: WriteOptions = {
   dryRun: false,
-  fieldManager: "clusters",
+  fieldManager: CLUSTERS_MANAGER,
   fieldValidation: "Ignore",
   force: false,
   group: CLUSTERS_GROUP,
@@ -188,7 +189,9 @@ function isRangeless({ spec, status }: Cluster): boolean {
 }
 
 function wishIn(cluster: Cluster): FirstWish {
-  const { location = "", serviceCIDRs = [] } = cluster.spec ?? {};
+  const { location = "", pool } = cluster.spec ?? {};
+  // What it has out of a pool, its status says.
+  const { serviceCIDRs = [] } = (pool ? cluster.status : cluster.spec) ?? {};
   const quotas = quotasOf(cluster);
   return {
     ...(isLocation(location) && { location }),

@@ -32,6 +32,8 @@ export interface StrategyContext {
   requestGroup?: string;
   /** version of the request; absent as the group */
   requestVersion?: string;
+  /** the controller of this server that writes, by its field manager; absent = a client, whatever manager it names */
+  controller?: string;
 }
 
 /** Stored and wanted object of one change, named so that they cannot be swapped. */

@@ -60,4 +60,4 @@ export const TIMER =
   /[cC]lock(?:\(\))?\.(?:after|sleep)\(|\bset(?:Timeout|Interval)\(|\bthrottled\((?:clock|ports)|(?<![.\w#])pause\(|\bscheduler\.wait/;
 /** Where no object runs, and what other files call. */
 export const NOT_OF_OBJECTS =
-  /^src\/(?:worker|clients|tools|api\/relay|api\/client|access\/fairness)\/|^durable-objects\/platform\/ports\.ts$|^src\/core\/turns\/throttle\.ts$/;
+  /^src\/(?:worker|clients|tools|api\/relay|api\/client|access\/fairness)\/|^durable-objects\/platform\/ports\.ts$|^src\/core\/turns\/throttle\.ts$|^src\/core\/base\/endable-wait\.ts$/;

@@ -1,12 +1,13 @@
 /** Clusters whose range comes out of a pool: the controller of Clusters beside one of pools that serves its claims. */
 import { describe, expect, it } from "vitest";
 import type { Cluster } from "../../../src/api/registry/clusters/cluster";
-import type { AddressClaim } from "../../../src/api/registry/ipam/ipam";
+import type { AddressClaim, PoolAddress } from "../../../src/api/registry/ipam/ipam";
 import { lifeOfRanges, shown } from "../../support/fleet/life-of-ranges";
 import { ClustersWorld } from "../../support/fleet/clusters-world";
 
 const FREE = ["10.128.0.0/20", "10.128.16.0/20"];
 const POOL = { pool: { name: "fleet", servicePrefixLength: 20 } };
+const IPAM = { group: "ipam.cluster.x-k8s.io" };
 const SOON = 3_000;
 const LONG = 60_000;
 /** Deaths at all places: cluster-ranges.further.test.ts. */
@@ -149,6 +150,79 @@ describe("a cluster with a pool", () => {
     await world.remove("blue");
     await world.served(LONG, FREE);
     expect([shown(world), world.world.names("claims")]).toEqual([[], ["cluster-blue"]]);
+  });
+
+  it("clients who may write claims, and no clusters: the finalizer that keeps a range stays, and also goes on in a deletion", async () => {
+    const world = new ClustersWorld();
+    const strip = async (): Promise<void> => {
+      const claim = claimOf(world, "blue");
+      const finalizers = ["ipam.cluster.x-k8s.io/ReleaseAddress"];
+      await world.world.stores.claims.update({ ...claim, metadata: { ...claim?.metadata, finalizers } }, IPAM);
+    };
+    await world.create("blue", POOL);
+    await world.served(SOON, FREE);
+    await strip();
+    expect(claimOf(world, "blue")?.metadata?.finalizers).toContain("servicenet.dev/cluster-range");
+    await removeClaim(world, "blue");
+    await strip();
+    await world.served(LONG, FREE);
+    expect([world.ranges, shown(world)]).toEqual([["10.128.0.0/20"], ["blue Active True"]]);
+    await world.remove("blue");
+    await world.served(LONG, FREE);
+    expect([world.ranges, shown(world), world.world.names("claims")]).toEqual([[], [], []]);
+  });
+
+  it("a claim with the owner of the object, on another pool: the cluster does not begin with it", async () => {
+    const world = new ClustersWorld();
+    await world.create("blue", POOL);
+    await world.pass(SOON);
+    const own = claimOf(world, "blue");
+    await removeClaim(world, "blue");
+    await world.serve(FREE);
+    const spec = { ...own?.spec, poolRef: { ...own?.spec?.poolRef, kind: "InClusterIPPool" } };
+    const { ownerReferences } = own?.metadata ?? {};
+    const forged = { metadata: { name: "cluster-blue", namespace: "kube-system", ownerReferences }, spec };
+    expect((await world.world.stores.claims.create(forged as AddressClaim, IPAM)).ok).toBe(true);
+    await world.serve(["192.168.0.0/20"]);
+    await world.served(LONG, FREE);
+    expect([shown(world), world.made.get("blue")?.serviceRanges]).toEqual([["blue Active True"], ["10.128.0.0/20"]]);
+    expect(claimOf(world, "blue")?.spec).toEqual(own?.spec);
+  });
+
+  it("the address of another claim, which clients have named in the status: is not the cluster's", async () => {
+    const world = new ClustersWorld();
+    await world.create("green", POOL);
+    await world.served(SOON, FREE.slice(0, 1));
+    await world.create("blue", POOL);
+    await world.pass(SOON);
+    const claim = claimOf(world, "blue");
+    const address = world.world.stores.addresses.stored<PoolAddress>("cluster-green", "kube-system");
+    const owner = {
+      apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
+      kind: "IPAddressClaim",
+      name: "cluster-blue",
+      uid: claim?.metadata?.uid ?? "",
+    };
+    const ownerReferences = [...(address?.metadata?.ownerReferences ?? []), owner];
+    await world.world.stores.addresses.update({ ...address, metadata: { ...address?.metadata, ownerReferences } }, IPAM);
+    await world.world.stores.claims.update({ ...claim, status: { addressRef: { name: "cluster-green" } } } as AddressClaim, IPAM, "status");
+    expect(claimOf(world, "blue")?.status?.addressRef?.name).toBe("cluster-green");
+    await world.pass(LONG);
+    expect([shown(world), world.made.has("blue")]).toEqual([["blue Pending WaitingForRange", "green Active True"], false]);
+  });
+
+  it("an object of an earlier cluster that goes while a later one of the name lives: the claim stays", async () => {
+    const world = new ClustersWorld();
+    await world.create("blue", POOL);
+    await world.served(SOON, FREE);
+    Object.assign(world.made.get("blue") ?? {}, { id: "later" });
+    await world.remove("blue");
+    await world.served(LONG, FREE);
+    expect([world.object("blue"), world.ranges, claimOf(world, "blue")?.metadata?.deletionTimestamp]).toEqual([
+      undefined,
+      ["10.128.0.0/20"],
+      undefined,
+    ]);
   });
 
   it("a range that is too small for a cluster: begins none", async () => {

@@ -6,6 +6,10 @@ import type { Change, Strategy, StrategyContext } from "../resource";
 import {
   type AddressClaim,
   CLAIM_FINALIZER,
+  CLUSTER_CLAIMS_NAMESPACE,
+  CLUSTER_CLAIMS_PREFIX,
+  CLUSTER_RANGE_FINALIZER,
+  CLUSTERS_MANAGER,
   holdWith,
   isPrefixPool,
   partsOfPoolKey,
@@ -21,6 +25,14 @@ const LENGTH_FIELD = `metadata.annotations[${PREFIX_LENGTH}]`;
 /** The address of a claim goes before the claim does. Claims on pools of other providers are theirs to hold. */
 function hold(claim: AddressClaim): void {
   if (poolKeyOf(claim.spec?.poolRef, claim.metadata?.namespace) !== undefined) holdWith(claim, CLAIM_FINALIZER);
+}
+
+/** What keeps the range of a cluster that is there: its controller alone takes it away, also from a claim that is being deleted. */
+function holdForCluster({ after, before }: Change<AddressClaim>, { controller }: StrategyContext): void {
+  const { namespace, name, finalizers } = before.metadata ?? {};
+  const isOfCluster = namespace === CLUSTER_CLAIMS_NAMESPACE && name?.startsWith(CLUSTER_CLAIMS_PREFIX);
+  if (isOfCluster && controller !== CLUSTERS_MANAGER && finalizers?.includes(CLUSTER_RANGE_FINALIZER))
+    holdWith(after, CLUSTER_RANGE_FINALIZER);
 }
 
 function validate(claim: AddressClaim, { requestVersion }: StrategyContext, before?: AddressClaim): FieldError[] {
@@ -59,9 +71,10 @@ export const claimStrategy: Strategy<AddressClaim> = {
     hold(claim);
   },
   validate,
-  prepareForUpdate(change) {
+  prepareForUpdate(change, context) {
     keepStatus(change);
     if (!change.before.metadata?.deletionTimestamp) hold(change.after);
+    holdForCluster(change, context);
   },
   validateUpdate,
   prepareForStatusUpdate: takeStatusAlone,

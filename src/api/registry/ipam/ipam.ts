@@ -15,6 +15,11 @@ export const ADDRESS_FINALIZER = `${IPAM_GROUP}/ProtectAddress`;
 export const POOL_FINALIZER = `${IPAM_GROUP}/ProtectPool`;
 /** At a claim: a cluster begins with its range, or has begun. Nothing is taken back before that is gone (fleet/cluster-ranges.ts). */
 export const CLUSTER_RANGE_FINALIZER = `${OWN_DOMAIN}/cluster-range`;
+/** Where the claims of clusters are, and how their names begin: the cluster's follows. */
+export const CLUSTER_CLAIMS_NAMESPACE = "kube-system";
+export const CLUSTER_CLAIMS_PREFIX = "cluster-";
+/** As which the controller of Clusters writes them. */
+export const CLUSTERS_MANAGER = "clusters";
 
 /** At a pool in use: its deletion is begun, and waits for the last address. */
 export const SKIP_DELETE_CHECK = `${IPAM_GROUP}/skip-validate-delete-webhook`;

@@ -48,5 +48,6 @@ export function refuse(status: Status, warnings: string[] = []): Prepared {
 }
 
 export function contextOf(options: WriteOptions, facts: PrepareFacts): StrategyContext {
-  return { ...facts.context(), requestGroup: options.group, requestVersion: options.version };
+  const { group, version, byController, fieldManager } = options;
+  return { ...facts.context(), requestGroup: group, requestVersion: version, ...(byController && { controller: fieldManager }) };
 }

@@ -48,6 +48,14 @@ export const samples: Readonly<Record<string, Sample>> = {
     content: (n) => ({ spec: { addresses: [`198.51.100.${String(n)}`], prefix: 24 } }),
     change: { path: ["spec", "gateway"], value: "198.51.100.254" },
   },
+  "ipam.cluster.x-k8s.io/inclusterprefixpools": {
+    content: (n) => ({ spec: { prefixes: [`172.16.${String(n)}.0/24`], allocationPrefixLength: 28 } }),
+    change: { path: ["spec", "gateway"], value: "172.16.0.1" },
+  },
+  "ipam.cluster.x-k8s.io/globalinclusterprefixpools": {
+    content: (n) => ({ spec: { prefixes: [`172.17.${String(n)}.0/24`], allocationPrefixLength: 28 } }),
+    change: { path: ["spec", "gateway"], value: "172.17.0.1" },
+  },
   "/services": {
     content: () => ({ spec: { ports: [{ port: 80 }], selector: { app: "a" } } }),
     change: { path: ["spec", "publishNotReadyAddresses"], value: true },

@@ -3,6 +3,10 @@ import { becomeSubcommands } from "../terminal/call";
 import { UserError } from "../terminal/user-error";
 
 becomeSubcommands();
+// Whoever reads the first lines alone, as head does, has what he wanted.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
 try {
   const { runServicenet } = await import("../servicenet/program");
   await runServicenet();

@@ -15,7 +15,7 @@ import {
 import { addressesOf } from "../../src/tools/check/objects";
 import { namesAll } from "../../src/tools/import/plan";
 import { semanticEqual } from "../../src/api/meta/equality";
-import type { IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
+import type { ClusterRole, IPAddress, KubeObject, Service, ServiceCIDR } from "../../src/api/meta/kubernetes";
 import { keyOf } from "../../src/api/meta/object-key";
 import { isDerived, parentServiceOf } from "../../src/api/registry/ip-addresses/parent-service";
 import { rangeSourceOf } from "../../src/addresses/ranges/service-ranges";
@@ -117,11 +117,14 @@ export class Restorer {
   #shortcomingOf({ type, object }: Saved): string | undefined {
     const stored = this.#here(type).get(keyOf(object));
     if (!stored) return "is not there";
-    const different = differing(this.#wanted({ type, object }).object, stored, type);
+    // The rules of a role that aggregates others are its controller's, which may not have followed yet, here or when the backup was made.
+    const isAggregated = (object as Partial<ClusterRole>).aggregationRule !== undefined;
+    const different = differing(this.#wanted({ type, object }).object, stored, type).filter((field) => !isAggregated || field !== "rules");
     const status = wantedStatus(object, type, this.#uids);
     if (status !== undefined && !semanticEqual(status, (stored as { status?: unknown }).status)) different.push("status");
     const managedFields = wantedManagedFields(object, this.#uids);
-    if (managedFields && !isSameOwnership(managedFields, stored.metadata?.managedFields)) different.push("metadata.managedFields");
+    if (managedFields && !isAggregated && !isSameOwnership(managedFields, stored.metadata?.managedFields))
+      different.push("metadata.managedFields");
     return different.length > 0 ? `has other values of ${different.join(", ")}` : undefined;
   }
 

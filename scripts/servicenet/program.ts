@@ -48,8 +48,8 @@ function commandLine(args: readonly string[]): Command {
     .command("help")
     .copyInheritedSettings(program)
     .summary("the help of a command")
-    .argument("[COMMAND]")
-    .action((name?: string) => runServicenet(helpOf(program, name)));
+    .argument("[COMMAND...]")
+    .action(([name]: string[]) => runServicenet(helpOf(program, name)));
   return program;
 }
 

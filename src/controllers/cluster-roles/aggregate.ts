@@ -5,14 +5,23 @@ import type { ClusterRole, PolicyRule } from "../../api/meta/kubernetes";
 type Selector = NonNullable<NonNullable<ClusterRole["aggregationRule"]>["clusterRoleSelectors"]>[number];
 type Requirement = NonNullable<Selector["matchExpressions"]>[number];
 
-/** The ClusterRoles whose rules are not those that their aggregationRule asks for, by name, with the rules that it asks for. */
+/**
+ * The ClusterRoles whose rules are not those that their aggregationRule asks for, by name, with the rules that it asks for. A role that aggregates another
+ * one that is stale gets the rules that this one is to have. More rounds than roles have nothing new, unless roles aggregate one another.
+ */
 export function staleRules(roles: readonly ClusterRole[]): Map<string, PolicyRule[]> {
-  const sorted = [...roles].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  let sorted = [...roles].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   const stale = new Map<string, PolicyRule[]>();
-  for (const role of sorted) {
-    if (!role.aggregationRule) continue;
-    const rules = aggregatedRules(role, sorted);
-    if (!semanticEqual(rules, role.rules)) stale.set(nameOf(role), rules);
+  for (let round = 0, isDone = false; !isDone && round <= roles.length; round++) {
+    const found = new Map<string, PolicyRule[]>();
+    for (const role of sorted) {
+      if (!role.aggregationRule) continue;
+      const rules = aggregatedRules(role, sorted);
+      if (!semanticEqual(rules, role.rules)) found.set(nameOf(role), rules);
+    }
+    isDone = found.size === 0;
+    for (const [name, rules] of found) stale.set(name, rules);
+    if (!isDone) sorted = sorted.map((role) => ({ ...role, rules: found.get(nameOf(role)) ?? role.rules }) as ClusterRole);
   }
   return stale;
 }

@@ -49,7 +49,7 @@ export const ANSWERS: Readonly<Record<PathAnswer, PathHandler>> = {
   tokens,
   rangeAllocations: ({ env, request, url }, cluster) => rangeAllocationsResponse(env, cluster, request, url.lastSegment),
   clusters: clustersResponse,
-  cluster: ({ env, request, url }) => clusterResponse(env, request, url.lastSegment),
+  cluster: (asked) => clusterResponse(asked, asked.url.lastSegment),
   check: ({ env, request, waitUntil }, cluster) => checkResponse(env, cluster, request, waitUntil),
   owners: ({ env, request }, cluster) => ownersResponse(env, cluster, request),
   nodePorts: ({ env, request }, cluster) => nodePortsResponse(env, cluster, request),

@@ -64,7 +64,7 @@ export function store(request: ResourceRequest): Remote<StoreRpc> {
 /** Where the client has reached the server, for a resource that says such a thing. */
 export function servedAt({ config, info, request }: ResourceRequest): ServedAt | undefined {
   if (!info.definition.representationOf?.saysAddress) return undefined;
-  const origin = originOf(request);
+  const origin = originOf(request, config);
   if (origin === "") return undefined;
   const { rootCertificates } = config;
   return { origin, ...(rootCertificates !== "" && origin.startsWith("https:") && { certificates: encodeBase64(rootCertificates) }) };

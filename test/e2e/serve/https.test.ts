@@ -33,6 +33,14 @@ describe("npm start without options", () => {
       .createNamespacedService({ namespace, body: { metadata: { name }, spec: { ports } } });
   const credentials = () => ({ ca: server.ca, headers: { Authorization: `Bearer ${server.token}` } });
 
+  it("clusters: are told with the https address", async () => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${server.url}/clusters/default`, credentials(), resolve).on("error", reject).end();
+    });
+    const text = (await response.toArray()).join("");
+    expect(text).toContain(`"url":"${server.url}/clusters/default"`);
+  });
+
   it("ready line and kubeconfig: name the https address", () => {
     expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     expect(server.output()).toContain(`Servicenet is ready at ${server.url} (`);

@@ -2,6 +2,7 @@
  * Which host a request names, and which page sent it. A server on loopback answers to its own names alone. Otherwise a page of the web could read
  * what is served to this machine only, by a name that its owner's DNS leads to 127.0.0.1 for a moment (DNS rebinding).
  */
+import type { Config } from "../../../core/config/config";
 import { parseAddress } from "../../../core/net/address";
 import { urlOf } from "./request-url";
 
@@ -26,10 +27,14 @@ export function authorityOf(request: Request): string {
   return authority.slice(authority.lastIndexOf("@") + 1) || (request.headers.get("Host") ?? "");
 }
 
-/** Scheme and host under which the client has reached the server; "" = nobody knows the host. */
-export function originOf(request: Request): string {
+/**
+ * Scheme and host under which the client has reached the server; "" = nobody knows the host. The local runtime calls each request one over http. A server
+ * that shows certificates of its own is asked over https alone.
+ */
+export function originOf(request: Request, { rootCertificates }: Pick<Config, "rootCertificates">): string {
   const authority = authorityOf(request);
-  return authority === "" ? "" : `${request.url.startsWith("https:") ? "https" : "http"}://${authority}`;
+  const isSecure = rootCertificates !== "" || request.url.startsWith("https:");
+  return authority === "" ? "" : `${isSecure ? "https" : "http"}://${authority}`;
 }
 
 /** Whether the authority of an absolute target can be read. */

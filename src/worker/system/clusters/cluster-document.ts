@@ -2,6 +2,7 @@
 import { OWN_DOMAIN } from "../../../api/meta/own-annotation";
 import { CLUSTERS_GROUP, CLUSTERS_VERSION } from "../../../api/registry/clusters/cluster";
 import { rfc3339Seconds } from "../../../api/meta/time";
+import type { Config } from "../../../core/config/config";
 import type { Location } from "../../../core/config/location";
 import { originOf } from "../../http/read/authority";
 
@@ -44,7 +45,7 @@ export function clusterMetadata({
 }
 
 /** Where the cluster's server is for whoever asks: under the scheme and the host of his own request. A client without a Host header reads the path alone. */
-export function clusterUrls(request: Request): (name: string) => string {
-  const origin = originOf(request);
+export function clusterUrls(request: Request, config: Pick<Config, "rootCertificates">): (name: string) => string {
+  const origin = originOf(request, config);
   return (name) => `${origin}/clusters/${name}`;
 }

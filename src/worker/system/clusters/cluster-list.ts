@@ -47,7 +47,7 @@ const COLUMNS = [
 ];
 
 /** The answer to a request that may list all clusters. */
-export async function clustersResponse({ env, request, url: { query }, access }: PathRequest): Promise<Response> {
+export async function clustersResponse({ env, config, request, url: { query }, access }: PathRequest): Promise<Response> {
   const accept = request.headers.get("Accept");
   const refusal = renderingOf(negotiateDocument(accept) ?? "json", query, request.headers.get("User-Agent") ?? "");
   const form = formOf(accept, query);
@@ -58,7 +58,7 @@ export async function clustersResponse({ env, request, url: { query }, access }:
   const read: ReadPart = clusters
     ? (after, most) => ownPart(env, [...new Set(clusters)].sort(), after, most)
     : (after, most) => partOf(env, after, most);
-  const page = await pageOf(env, asked.value, read, clusterUrls(request));
+  const page = await pageOf(env, asked.value, read, clusterUrls(request, config));
   if (!page.ok) return statusResponse(page.error, refusal);
   const { encoding, ...shown } = form.value;
   const rendering: TextRendering = renderingOf(encoding, query, request.headers.get("User-Agent") ?? "");

@@ -33,6 +33,7 @@ import {
 import { configOf } from "../../routing/config-guard";
 import { jsonResponse, renderingOf, statusResponse, type TextRendering } from "../../http/answer/respond";
 import { urlOf } from "../../http/read/request-url";
+import type { PathRequest } from "../path-request";
 import { readClusterBody } from "./cluster-body";
 import { CLUSTER_API_VERSION, clusterMetadata, clusterUrls } from "./cluster-document";
 
@@ -45,10 +46,13 @@ interface ClusterRequest {
 }
 
 /** `segment`: the last of the path, percent-encoded. */
-export function clusterResponse(env: Env, request: Request, segment: string): Promise<Response> {
+export function clusterResponse(
+  { env, config, request }: Pick<PathRequest, "env" | "config" | "request">,
+  segment: string,
+): Promise<Response> {
   const rendering = renderingOf("json", urlOf(request).query, request.headers.get("User-Agent") ?? "");
   const name = decoded(segment);
-  const asked: ClusterRequest = { env, name, rendering, url: clusterUrls(request)(name) };
+  const asked: ClusterRequest = { env, name, rendering, url: clusterUrls(request, config)(name) };
   const problems = validateDNS1123Label(asked.name);
   switch (request.method) {
     case "GET":

@@ -91,12 +91,30 @@ describe("staleRules", () => {
     expect(staleRules([self])).toEqual(new Map([["self", []]]));
   });
 
-  it("aggregated roles of aggregated roles: follow one another, pass by pass", () => {
+  it("aggregated roles of aggregated roles: get in one pass what those are to have", () => {
     const view = aggregated("view", [{ matchLabels: TO_VIEW }], [], TO_EDIT);
     const edit = aggregated("edit", [{ matchLabels: TO_EDIT }]);
     const leaf = role("leaf", TO_VIEW, SERVICES);
-    expect(staleRules([edit, view, leaf])).toEqual(new Map([["view", [SERVICES]]]));
+    const both = [["edit", [SERVICES]] as const, ["view", [SERVICES]] as const];
+    expect(staleRules([edit, view, leaf])).toEqual(new Map(both));
     expect(staleRules([edit, { ...view, rules: [SERVICES] }, leaf])).toEqual(new Map([["edit", [SERVICES]]]));
+  });
+
+  it("roles that aggregate each other: each has the rules of both, and keeps what comes from the other one", () => {
+    const one = aggregated("one", [{ matchLabels: TO_EDIT }], [], TO_VIEW);
+    const other = aggregated("other", [{ matchLabels: TO_VIEW }], [], TO_EDIT);
+    expect(staleRules([one, other, role("leaf", TO_EDIT, PODS)])).toEqual(
+      new Map([
+        ["one", [PODS]],
+        ["other", [PODS]],
+      ]),
+    );
+    expect(
+      staleRules([
+        { ...one, rules: [PODS] },
+        { ...other, rules: [PODS] },
+      ]),
+    ).toEqual(new Map());
   });
 
   it("no selectors: no rules", () => {

@@ -163,7 +163,7 @@ export class FleetAddressBook implements FleetPoolsRpc {
       case "take":
         return this.#take(question);
       case "release":
-        await this.#release(question.rows, ({ cluster }) => cluster === question.cluster);
+        await this.#release(question.rows, ({ cluster }) => cluster === question.cluster, new Set(question.unused));
         return { kind: "released" };
       case "rows":
         // In a turn, so that a take of an earlier session is before it, or takes nothing.
@@ -311,7 +311,7 @@ export class FleetAddressBook implements FleetPoolsRpc {
   }
 
   /** A pool that gives addresses back late has them kept, without a holder: the controller of the root lets them go behind their grace. */
-  async #release(rows: readonly string[], isMeant: (holder: { cluster: string }) => boolean): Promise<void> {
+  async #release(rows: readonly string[], isMeant: (holder: { cluster: string }) => boolean, unused?: ReadonlySet<string>): Promise<void> {
     const { clock, storage, poolsNamed } = this.ports;
     const poolOf = (row: string): PoolKey | undefined => {
       const stored = storage.objectGet(keyOfRow(row));
@@ -329,7 +329,7 @@ export class FleetAddressBook implements FleetPoolsRpc {
         const holder = object && rowHolder(object);
         if (!object || !holder || !isMeant(holder)) continue;
         const grace = graces.get(poolKeyOf(object.spec?.poolRef, ROW_NAMESPACE) ?? "") ?? 0;
-        if (grace === 0) turn.remove(keyOfRow(row));
+        if (grace === 0 || unused?.has(row)) turn.remove(keyOfRow(row));
         else turn.put(keyOfRow(row), withoutHolder(object, rfc3339Seconds(clock.now()), ADDRESS_FINALIZER));
       }
     });

@@ -44,6 +44,7 @@ import { SharedCall } from "../core/turns/shared-call";
 import { claimOwning } from "./known-pools";
 import { RowReleases } from "./load-balancers/row-releases";
 import { holdingOf } from "./held-addresses";
+import { ImpossibleAddresses } from "./impossible-addresses";
 import { isOurs, type PoolBook } from "./pool-book";
 import { refusedByRoot } from "./root-refusal";
 import type { InternalStore } from "./service-address-book";
@@ -79,7 +80,7 @@ interface KnownRow extends FleetRow {
 }
 
 /** Addresses that one write is given and cannot have, before it gives up. */
-const TRIES = 4;
+const TRIES = 8;
 const REQUESTS_MAX = 250;
 const HOUR_MS = 3_600_000;
 const RETRY_AFTER_SECONDS = 1;
@@ -93,6 +94,9 @@ export class RootAddresses implements FleetPoolsRpc {
   /** rows of which it is not decided yet whether an object gets them */
   readonly #underWay = new Set<string>();
   readonly #supplies = new WeakMap<object, RootSupply>();
+  /** rows that are given back, which no object has had */
+  readonly #unused = new Set<string>();
+  readonly #impossible: ImpossibleAddresses;
   /** rows that the turn under way gives back */
   #released: string[] = [];
   readonly #releases: RowReleases;
@@ -101,10 +105,13 @@ export class RootAddresses implements FleetPoolsRpc {
 
   constructor(private readonly ports: RootAddressesPorts) {
     const { clock, recorder, cluster, wakeAt } = ports;
+    this.#impossible = new ImpossibleAddresses(clock);
     this.#releases = new RowReleases({
       ...{ clock, recorder, wakeAt },
       release: async (rows) => {
-        await this.#call({ does: "release", cluster, rows }, "released");
+        const unused = rows.filter((row) => this.#unused.has(row));
+        await this.#call({ does: "release", cluster, rows, ...(unused.length > 0 && { unused }) }, "released");
+        for (const row of unused) this.#unused.delete(row);
         return [];
       },
       freed: () => undefined,
@@ -157,7 +164,7 @@ export class RootAddresses implements FleetPoolsRpc {
         if (row === undefined) return;
         this.#underWay.delete(row);
         // A row that was there before goes on, unless the audit finds it without an object.
-        if (taken) void this.#giveBack([row]);
+        if (taken) void this.#giveBack([row], true);
       },
     };
   }
@@ -226,6 +233,8 @@ export class RootAddresses implements FleetPoolsRpc {
     }
     const { row, taken } = supply;
     if (row === undefined) return inner.admit?.(change, operation) ?? { kind: "go" };
+    // Another write has been told of the row, too, and has let it go.
+    if (!this.#underWay.has(row) || this.#releases.has(row)) return { kind: "refuse", status: NOT_NOW };
     // Two writes may have been told of one row.
     if (this.#index.has(row))
       return { kind: "refuse", status: conflict(poolAddressesDefinition, nameOf(address), "another IPAddress has its row") };
@@ -237,7 +246,7 @@ export class RootAddresses implements FleetPoolsRpc {
   /** Takes an address that the cluster can have. */
   async #supply<Supplied>(address: PoolAddress, pool: string, operation: Operation<Supplied>): Promise<Status | undefined> {
     const { clock, random } = this.ports;
-    const not: string[] = [];
+    const not = this.#impossible.of(pool);
     let refused: Status | undefined;
     try {
       for (let tries = 0; tries < TRIES; tries++) {
@@ -257,16 +266,17 @@ export class RootAddresses implements FleetPoolsRpc {
         try {
           refused = this.#whyNot(tried) ?? (await this.ports.book.compareRange(tried, operation));
         } catch (error) {
-          void this.#giveBack([row]);
+          void this.#giveBack([row], true);
           throw error;
         }
         if (!refused) {
           this.#supplies.set(operation, { row, taken: answer });
           return undefined;
         }
-        not.push(answer.address);
-        void this.#giveBack([row]);
+        void this.#giveBack([row], true);
         if (refused.code !== UNPROCESSABLE) return refused;
+        not.push(answer.address);
+        this.#impossible.add(pool, answer.address);
       }
       return refused;
     } catch (error) {
@@ -353,10 +363,12 @@ export class RootAddresses implements FleetPoolsRpc {
     return (this.#known = known);
   }
 
-  /** Those of the rows that no object has. Never rejects. */
-  #giveBack(rows: readonly string[]): Promise<void> {
+  /** Those of the rows that no object has. `unused`: nor had one before. Never rejects. */
+  #giveBack(rows: readonly string[], unused = false): Promise<void> {
     for (const row of rows) this.#underWay.delete(row);
-    this.#releases.add(rows.filter((row) => !this.#index.has(row)));
+    const nobodys = rows.filter((row) => !this.#index.has(row));
+    if (unused) for (const row of nobodys) this.#unused.add(row);
+    this.#releases.add(nobodys);
     return this.#releases.drain();
   }
 

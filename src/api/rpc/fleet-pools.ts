@@ -35,8 +35,8 @@ export interface FleetRow {
 /** `session` grows with each life of the asking store. What an earlier one has sent, and comes late, takes nothing. */
 export type FleetQuestion =
   | { readonly does: "take"; readonly cluster: string; readonly session: number; readonly requests: readonly FleetRequest[] }
-  /** Rows that are not there, or are another cluster's, are no error. */
-  | { readonly does: "release"; readonly cluster: string; readonly rows: readonly string[] }
+  /** Rows that are not there, or are another cluster's, are no error. `unused`: those of the rows whose address nobody had, which needs no grace. */
+  | { readonly does: "release"; readonly cluster: string; readonly rows: readonly string[]; readonly unused?: readonly string[] }
   /** The rows of the cluster behind this one. */
   | { readonly does: "rows"; readonly cluster: string; readonly session: number; readonly after: string }
   /** Which row holds this address for the claim. Nothing is kept of the question. */

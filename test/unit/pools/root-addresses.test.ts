@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { rowHolder, rowMetadata } from "../../../src/api/registry/ipam/fleet-rows";
 import type { AddressClaim, AddressPool, PoolAddress } from "../../../src/api/registry/ipam/ipam";
 import { CLUSTER, FleetWorld } from "../../support/pools/fleet-world";
 
@@ -156,6 +157,28 @@ it("an address that a pool or a range of the cluster has: another one is taken, 
   // What is held keeps pools of the cluster away.
   const answer = await world.cluster.pool("late", { addresses: ["192.0.2.4"] });
   expect(answer.ok ? "" : answer.status.message).toContain('IPAddress "ns/a" of GlobalInClusterIPPool "p" of the root has 192.0.2.4');
+});
+
+it("many addresses that a range of the cluster has: the claim gets the first one behind them, and none of them waits for a grace", async () => {
+  const world = new FleetWorld();
+  world.pool("p", { addresses: ["192.0.2.1-192.0.2.40"], addressReuseGracePeriodSeconds: 3_600 });
+  world.cluster.serviceRanges = [{ name: "services", natDomain: "", cidrs: ["192.0.2.0/28"] }];
+  await world.claim("a");
+  await world.pass(12 * MINUTE);
+  expect(world.held).toEqual([`${CLUSTER} ns/a 192.0.2.16`]);
+  const kept = [...world.root.storage.objectScan("", "")].map(({ data }) => (JSON.parse(data) as PoolAddress).spec?.address);
+  expect(kept).toEqual(["192.0.2.16"]);
+});
+
+it("an object at the root that looks as a row, of a pool of somebody else: is none", () => {
+  const spec = { claimRef: { name: "other" }, poolRef: { apiGroup: "ipam.cluster.x-k8s.io", ...GLOBAL, name: "p" }, address: "192.0.2.1" };
+  const row = { metadata: { namespace: "kube-system", name: "r", ...rowMetadata({ cluster: "c", claim: "ns/a", uid: "u" }) }, spec };
+  expect(rowHolder(row)).toEqual({ cluster: "c", claim: "ns/a", uid: "u" });
+  for (const poolRef of [
+    { ...spec.poolRef, apiGroup: "example.com" },
+    { ...spec.poolRef, kind: "InClusterIPPool" },
+  ])
+    expect(rowHolder({ ...row, spec: { ...spec, poolRef } })).toBeUndefined();
 });
 
 it("an address of a pool of the root that a client makes: refused without a row, and the claim's with one", async () => {

@@ -6,7 +6,7 @@ import { type FieldError, invalidValue } from "../../meta/field-errors";
 import type { KubeObject } from "../../meta/kubernetes";
 import { OWN_DOMAIN, type RowHolder } from "../../meta/own-annotation";
 import { parseLabelSelector } from "../../meta/selector";
-import { holdWith, type PoolAddress } from "./ipam";
+import { holdWith, IPAM_GROUP, type PoolAddress } from "./ipam";
 import { SERVICE_FINALIZER } from "./service-row";
 
 /** At a global pool of the root: the clusters that it serves, as a selector over the labels of the Clusters. Absent = all. */
@@ -27,6 +27,7 @@ const ROW_UID = `${OWN_DOMAIN}/claim-uid`;
 export function rowHolder({ metadata, spec }: PoolAddress): RowHolder | undefined {
   const { namespace, finalizers = [] } = metadata ?? {};
   if (namespace !== ROW_NAMESPACE || spec?.claimRef?.name === metadata?.name) return undefined;
+  if (spec?.poolRef?.apiGroup !== IPAM_GROUP || spec.poolRef.kind !== "GlobalInClusterIPPool") return undefined;
   if (!finalizers.includes(ROW_FINALIZER) || finalizers.includes(SERVICE_FINALIZER)) return undefined;
   const { [ROW_CLUSTER]: cluster, [ROW_CLAIM]: claim, [ROW_UID]: uid } = metadata?.annotations ?? {};
   return cluster === undefined || claim === undefined || uid === undefined ? undefined : { cluster, claim, uid };

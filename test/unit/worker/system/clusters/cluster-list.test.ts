@@ -229,7 +229,8 @@ describe("GET /clusters of a credential of some clusters", () => {
     for (let token = ""; pages.length === 0 || token !== "";) {
       const request = new Request(`http://h/clusters?${limit}${token === "" ? "" : `&continue=${token}`}`);
       const access = { caller: { clusters: own } };
-      const response = await clustersResponse({ env: fake.env, request, url: urlOf(request), access } as unknown as PathRequest);
+      const config = { rootCertificates: "" };
+      const response = await clustersResponse({ env: fake.env, config, request, url: urlOf(request), access } as unknown as PathRequest);
       const { items, metadata } = (await response.json()) as List;
       pages.push(items.map(({ metadata: { name }, status }) => (status.phase === "Active" ? name : `${name} ${status.phase}`)));
       token = metadata.continue ?? "";

@@ -28,6 +28,15 @@ const POOL = {
   spec: { addresses: ["10.0.0.0/25", "10.0.0.200"], prefix: 24, gateway: "10.0.0.1", excludedAddresses: ["10.0.0.5-10.0.0.9"] },
 };
 
+const PREFIX_POOL = {
+  spec: {
+    prefixes: ["10.0.0.0/20"],
+    allocationPrefixLength: 24,
+    gateway: "10.0.0.1",
+    excludedPrefixes: ["10.0.5.0/24", "10.0.7.1-10.0.7.9"],
+  },
+};
+
 /** A small object of each kind that its strategy accepts, with lists and maps to hurt. */
 const SPECS: Readonly<Record<string, JsonObject>> = {
   "clusters/servicenet.dev": { spec: { location: "weur", controllers: ["*", "-namespace-controller"] } },
@@ -37,6 +46,8 @@ const SPECS: Readonly<Record<string, JsonObject>> = {
   },
   "inclusterippools/ipam.cluster.x-k8s.io": POOL,
   "globalinclusterippools/ipam.cluster.x-k8s.io": POOL,
+  "inclusterprefixpools/ipam.cluster.x-k8s.io": PREFIX_POOL,
+  "globalinclusterprefixpools/ipam.cluster.x-k8s.io": PREFIX_POOL,
   endpoints: { subsets: [{ addresses: [{ ip: "192.0.2.1" }], ports: [{ port: 80, name: "http" }] }] },
   "events/": { involvedObject: { kind: "Service", namespace: "ns", name: "x" }, reason: "Why", message: "what", type: "Normal" },
   configmaps: { data: { "a.conf": "x", b: "" }, binaryData: { c: "AAEC" } },

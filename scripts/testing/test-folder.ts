@@ -2,6 +2,7 @@
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isAlive } from "./process-alive";
 
 /** The file system in memory that Linux has. */
 const MEMORY = "/dev/shm";
@@ -37,16 +38,6 @@ function hasMemory(): boolean {
     return existsSync(MEMORY) && bavail * bsize >= MEMORY_BYTES_MIN;
   } catch {
     return false;
-  }
-}
-
-/** Also that of another user. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive } from "../../testing/process-alive";
 
 /** The file system in memory that Linux has. */
 const MEMORY = "/dev/shm";
@@ -34,16 +35,6 @@ function removeLeft(memory: string): void {
     } catch {
       // It is another user's.
     }
-  }
-}
-
-/** Also that of another user. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 
